@@ -1,0 +1,1 @@
+"""Symbolic-numeric theory of wide random networks."""

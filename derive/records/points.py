@@ -1,0 +1,55 @@
+"""Fixed points of the variance map and points of the edge of chaos."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class EdgePoint:
+    """A point of the edge of chaos: V(q) = q and chi(q) = 1.
+
+    Values are Enclosures when the question had numbers and Results when it had symbols.
+
+    sigma_w       weight standard deviation times sqrt(fan-in)
+    sigma_b       bias standard deviation; None where sigma_b2 is negative
+    sigma_b2      its square
+    q             the variance at which both conditions hold
+    chi           gradient gain (1 by construction where the point is joint)
+    chi_parallel  slope of the variance map at q
+    valid         sigma_b2 >= 0
+    stable        |chi_parallel| < 1; None where it is exactly 1 or undecided
+    """
+
+    sigma_w: Any
+    sigma_b: Any
+    sigma_b2: Any
+    q: Any
+    chi: Any
+    chi_parallel: Any
+    valid: bool
+    stable: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class FixedPoint:
+    """A fixed point q = V(q) of the variance map at given sigma_w, sigma_b.
+
+    q             variance (0, a positive number, or inf)
+    stable        whether nearby variances return to it
+    basin         interval of starting variances that are attracted to it; None if unstable
+    chi           gradient gain there
+    chi_parallel  slope of the variance map there
+    c             the attracting correlation c*
+    xi_q, xi_c    depth scales -1/ln|chi_parallel| and -1/ln|C'(c*)|, in layers
+    """
+
+    q: Any
+    stable: bool | None
+    basin: tuple[Any, Any] | None
+    chi: Any
+    chi_parallel: Any
+    c: Any = None
+    xi_q: Any = None
+    xi_c: Any = None
