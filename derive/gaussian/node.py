@@ -45,9 +45,12 @@ class GaussianE(Expr):
         return total
 
     def _latex(self, printer) -> str:
-        from derive.show.expectation import latex_of_expectation
-
-        return latex_of_expectation(self, printer)
+        body, names = printer._print(self.body), [printer._print(z) for z in self.variables]
+        cov, mean = self.cov, self.mean
+        law = f"{names[0]} \\sim \\mathcal{{N}}({printer._print(mean[0])}, {printer._print(cov[0, 0])})"
+        if len(names) > 1:
+            law = f"({', '.join(names)}) \\sim \\mathcal{{N}}({printer._print(mean)}, {printer._print(cov)})"
+        return rf"\mathbb{{E}}_{{{law}}}\left[{body}\right]"
 
 
 def single(body: Expr, q: Expr = Q) -> GaussianE:
