@@ -1,0 +1,33 @@
+"""Whether a differs from b."""
+
+from __future__ import annotations
+
+import sympy
+
+from derive.program.operation import Operation
+
+
+def _ball(args, analytic):
+    difference = args[0] - args[1]
+    if difference.is_zero():
+        return False
+    return None if difference.contains(0) else True
+
+
+OPERATION = Operation(
+    name="ne",
+    arity=2,
+    spellings=(),
+    domain="all reals",
+    build=sympy.Ne,
+    head=sympy.Unequality,
+    ball=_ball,
+    exact=lambda mp, a, b: a != b,
+    backends={
+        "numpy": "{0} != {1}",
+        "torch": "{0} != {1}",
+        "jax": "{0} != {1}",
+        "c": "{0} != {1}",
+        "mpmath": "{0} != {1}",
+    },
+)
