@@ -4,7 +4,7 @@ from derive.records.enclosure import Enclosure
 from derive.records.errors import DomainError, EocError, FormulaError, SelfTestFailed, Undefined, Unsupported
 from derive.records.formula import REAL_LINE, Formula, Interval, Node
 from derive.records.kind import Kind
-from derive.records.points import EdgePoint, FixedPoint
+from derive.records.points import EdgePoint, FixedPoint, OperatingPoint
 from derive.records.step import Step
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Interval",
     "Kind",
     "Node",
+    "OperatingPoint",
     "SelfTestFailed",
     "Step",
     "Undefined",

@@ -53,3 +53,29 @@ class FixedPoint:
     c: Any = None
     xi_q: Any = None
     xi_c: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoint:
+    """What a deep stack does at given sigma_w, sigma_b from a starting variance q0.
+
+    fixed_points  all that were found, sorted by q
+    attractor     index of the one that q0 is attracted to; None if q grows without bound or falls to 0
+    gradient      "vanishing", "critical" or "exploding" by chi at the attractor; None without one
+    geometry      "c -> 1", "c -> c*" in words, with how it is approached
+    tendency      "converges", "falls to 0" or "grows without bound"
+    The scalar attributes q, stable, chi, chi_parallel, c, xi_q, xi_c are those of the attractor.
+    """
+
+    fixed_points: tuple[FixedPoint, ...]
+    attractor: int | None
+    gradient: str | None
+    geometry: str | None
+    tendency: str
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("q", "stable", "chi", "chi_parallel", "c", "xi_q", "xi_c", "basin"):
+            if self.attractor is None:
+                raise AttributeError(f"no fixed point attracts q0: the variance {self.tendency}")
+            return getattr(self.fixed_points[self.attractor], name)
+        raise AttributeError(name)

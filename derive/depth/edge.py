@@ -1,0 +1,113 @@
+"""The edge of chaos: V(q) = q and chi(q) = 1 at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import flint
+from sympy import Expr, expand
+
+from derive.depth.edges import EdgeOfChaos
+from derive.depth.roots import sign_changes
+from derive.gaussian.numbers import ball, closed_form, differentiate, evaluate, outermost, to_enclosure
+from derive.program.symbols import SIGMA_B, SIGMA_W, Q
+from derive.records import EdgePoint, Unsupported
+
+
+def split(variance: Expr, gain: Expr) -> tuple[Expr, Expr]:
+    """The second moment m2 and mean squared slope d1 of V = sigma_w^2 m2 + sigma_b^2, chi = sigma_w^2 d1.
+
+    Raises Unsupported where the maps are not of this form (several Dense layers, given sigmas).
+    """
+    second = (variance - SIGMA_B**2).expand().coeff(SIGMA_W, 2)
+    slope = gain.expand().coeff(SIGMA_W, 2)
+    linear = (variance - SIGMA_B**2 - SIGMA_W**2 * second).expand() == 0 and (gain - SIGMA_W**2 * slope).expand() == 0
+    if not linear or second.has(SIGMA_W) or slope.has(SIGMA_W):
+        raise Unsupported(
+            "the edge of chaos of a block with several or fixed Dense layers",
+            why="its two conditions are not linear in sigma_w^2 and sigma_b^2",
+            instead="a block with one Dense whose sigma_w and sigma_b are free",
+        )
+    return second, slope
+
+
+def at_q(variance: Expr, gain: Expr, values: Mapping[str, Any], digits: int = 16) -> EdgePoint:
+    """The point with q* given: sigma_w^2 = 1/d1(q), sigma_b^2 = q - m2(q)/d1(q), both as enclosures.
+
+    chi_parallel = m2'(q)/d1(q). Source: Poole et al. 2016 (arXiv 1606.05340); Hayou et al. 2019
+    (arXiv 1902.06853), who parametrise the curve by q.
+    """
+    second, slope = split(variance, gain)
+    slope_of_second = differentiate(second, Q)
+    for attempt in range(3):
+        goal = (digits + 4) * (attempt + 1)
+        with flint.ctx.workprec(int(3.4 * goal) + 40):
+            q = ball(values["q"])
+            m2, d1, dm2 = (evaluate(e, values, goal)[0] for e in (second, slope, slope_of_second))
+            w2 = 1 / d1
+            b2 = q - m2 * w2
+            if b2.contains(0) and attempt < 2 and not zero_everywhere(second, slope):
+                continue
+            return _point(w2, b2, q, dm2 * w2, b2.contains(0) and zero_everywhere(second, slope))
+    raise AssertionError("unreachable")
+
+
+def zero_everywhere(second: Expr, slope: Expr) -> bool:
+    """Whether sigma_b^2 = q - m2(q)/d1(q) vanishes identically, by the closed forms (scale-invariant functions)."""
+    closed = []
+    for expr in (second, slope):
+        forms = {node: closed_form(node) for node in outermost(expr)}
+        if any(form is None for form in forms.values()):
+            return False
+        closed.append(expr.xreplace(forms))
+    return closed[0].is_polynomial(Q) and closed[1].is_polynomial(Q) and expand(Q * closed[1] - closed[0]) == 0
+
+
+def _point(w2: flint.arb, b2: flint.arb, q: flint.arb, par: flint.arb, zero: bool) -> EdgePoint:
+    if zero:
+        b2 = flint.arb(0)
+    valid = bool(b2 >= 0)
+    sigma_b = to_enclosure(b2.sqrt()) if valid else None
+    stable = True if abs(par) < 1 else False if abs(par) > 1 else None
+    return EdgePoint(
+        sigma_w=to_enclosure(w2.sqrt()),
+        sigma_b=sigma_b,
+        sigma_b2=to_enclosure(b2),
+        q=to_enclosure(q),
+        chi=to_enclosure(flint.arb(1)),
+        chi_parallel=to_enclosure(par),
+        valid=valid,
+        stable=stable,
+    )
+
+
+def at_sigma_b(variance: Expr, gain: Expr, values: Mapping[str, Any], sigma_b: Fraction) -> EdgeOfChaos:
+    """All points of the curve with the given sigma_b: roots of q - m2(q)/d1(q) = sigma_b^2.
+
+    Every sign change on a logarithmic grid of q from 1e-8 to 1e8 is bisected in balls: each returned root is
+    certified; a pair of roots closer than the grid could be missed. A scale-invariant function has the whole
+    half-line for sigma_b = 0 and nothing otherwise.
+    """
+    second, slope = split(variance, gain)
+    target = Fraction(sigma_b) ** 2
+    if zero_everywhere(second, slope):
+        if target == 0:
+            return EdgeOfChaos((at_q(variance, gain, {**values, "q": Fraction(1)}),), "every q is a fixed point")
+        return EdgeOfChaos((), "the function is scale-invariant: chi(q) = 1 forces V(q) = q + sigma_b^2 > q")
+
+    def excess(q: Any, digits: int) -> flint.arb:
+        here = {**values, "q": q}
+        m2, d1 = (evaluate(e, here, digits)[0] for e in (second, slope))
+        return ball(q) - m2 / d1 - ball(target)
+
+    points = tuple(_at_root(second, slope, {**values, "q": root}, target) for root in sign_changes(excess))
+    return EdgeOfChaos(points, "" if points else f"no q between 1e-8 and 1e8 has sigma_b = {sigma_b} on the curve")
+
+
+def _at_root(second: Expr, slope: Expr, values: Mapping[str, Any], sigma_b2: Fraction) -> EdgePoint:
+    with flint.ctx.workprec(120):
+        d1 = evaluate(slope, values, 20)[0]
+        dm2 = evaluate(differentiate(second, Q), values, 20)[0]
+        return _point(1 / d1, ball(sigma_b2), values["q"], dm2 / d1, sigma_b2 == 0)

@@ -1,0 +1,38 @@
+"""The set of edge-of-chaos points that answers a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from derive.records import EdgePoint
+
+SCALARS = ("sigma_w", "sigma_b", "sigma_b2", "q", "chi", "chi_parallel", "valid", "stable")
+
+
+@dataclass(frozen=True)
+class EdgeOfChaos:
+    """Points sorted by q, with the reason where there is none.
+
+    Scalar attributes (sigma_w, sigma_b, q, ...) are those of the valid and stable point with the smallest q, else of
+    the first point; without points `valid` is False and the others raise AttributeError with the reason.
+    """
+
+    points: tuple[EdgePoint, ...]
+    reason: str = ""
+
+    @property
+    def chosen(self) -> EdgePoint | None:
+        """The point whose values the scalar attributes show."""
+        good = [p for p in self.points if p.valid and p.stable]
+        return (good or list(self.points) or [None])[0]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in SCALARS:
+            raise AttributeError(f"an edge of chaos has no attribute {name}")
+        point = self.chosen
+        if point is None:
+            if name == "valid":
+                return False
+            raise AttributeError(f"there is no edge of chaos: {self.reason}")
+        return getattr(point, name)

@@ -1,0 +1,152 @@
+"""Fixed points of the variance and correlation maps at given sigma_w, sigma_b."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import flint
+from sympy import Expr
+
+from derive.depth.roots import Function, grid, sign_changes
+from derive.gaussian.numbers import ball, differentiate, evaluate, to_enclosure
+from derive.program.symbols import C, Q
+from derive.records import FixedPoint, OperatingPoint
+
+Values = Mapping[str, Any]
+
+
+def operating_point(variance: Expr, correlation: Expr, gain: Expr, values: Values, q0: Fraction) -> OperatingPoint:
+    """Fixed points q = V(q) with stability and basins, and the one that attracts q0.
+
+    Roots are the sign changes of V(q) - q on a logarithmic grid of q from 1e-8 to 1e8, each certified in balls
+    (two roots closer than the grid could be missed). c* is the attracting fixed point of C(c) at q1 = q2 = q*,
+    found by iterating from c = 0.5 and certified by a sign change; c = 1 always is a fixed point.
+    Depth scales xi = -1/ln|slope|: Schoenholz et al. 2017 (arXiv 1611.01232), eqs. 7 and 9.
+    """
+
+    def excess(q: Any, digits: int) -> flint.arb:
+        return evaluate(variance, {**values, "q": q}, digits)[0] - ball(q)
+
+    grid_points = grid()
+    roots = sign_changes(excess, grid_points)
+    with flint.ctx.workprec(100):
+        points = tuple(_fixed_point(variance, correlation, gain, {**values, "q": root}) for root in roots)
+    points = _with_basins(points, roots)
+    attractor, tendency = _attractor(excess, roots, points, q0, grid_points)
+    if attractor is None:
+        return OperatingPoint(points, None, None, None, tendency)
+    point = points[attractor]
+    return OperatingPoint(points, attractor, _gradient_phase(point), _geometry(point), tendency)
+
+
+def _fixed_point(variance: Expr, correlation: Expr, gain: Expr, values: dict[str, Any]) -> FixedPoint:
+    parallel = evaluate(differentiate(variance, Q), values, 20)[0]
+    chi = evaluate(gain, values, 20)[0]
+    stable = True if abs(parallel) < 1 else False if abs(parallel) > 1 else None
+    c, slope = _correlation(correlation, chi, values)
+    return FixedPoint(
+        q=to_enclosure(values["q"]),
+        stable=stable,
+        basin=None,
+        chi=to_enclosure(chi),
+        chi_parallel=to_enclosure(parallel),
+        c=None if c is None else to_enclosure(c),
+        xi_q=to_enclosure(_depth_scale(parallel)),
+        xi_c=None if slope is None else to_enclosure(_depth_scale(slope)),
+    )
+
+
+def _depth_scale(slope: flint.arb) -> flint.arb:
+    size = abs(slope)
+    if size.contains(0):
+        return flint.arb(0, -1 / size.upper().log()) if size.upper() < 1 else flint.arb("nan")
+    if size.contains(1):
+        return flint.arb("inf")
+    return -1 / size.log()
+
+
+def _correlation(correlation: Expr, chi: flint.arb, values: dict[str, Any]) -> tuple[Any, Any]:
+    """(c*, C'(c*)): c* = 1 with slope chi where chi <= 1, else the root of C(c) = c below 1."""
+    one = flint.arb(1)
+    if chi < 1:
+        return one, chi
+    if not chi > 1:
+        return (one, chi) if chi.is_finite() else (None, None)
+    here = {**values, "q1": values["q"], "q2": values["q"]}
+
+    def excess(c: Any, digits: int) -> flint.arb:
+        return evaluate(correlation, {**here, "c": c}, digits)[0] - ball(c)
+
+    c = _interior_root(excess)
+    if c is None:
+        return None, None
+    slope = evaluate(differentiate(correlation, C), {**here, "c": c}, 12)[0]
+    return c, slope
+
+
+def _interior_root(excess: Function) -> flint.arb | None:
+    """The root of C(c) - c in [-1, 1) next to 1, from the sign changes on a grid that is dense near 1."""
+    from derive.depth.roots import refine
+
+    grid_c = [Fraction(-1)] + [Fraction(i, 8) for i in range(-7, 8)]
+    grid_c += [1 - Fraction(1, 2**k) for k in range(4, 24, 2)]
+    with flint.ctx.workprec(80):
+        values = [(c, excess(c, 10)) for c in grid_c]
+    if any(c == 0 and v.contains(0) for c, v in values) and excess(Fraction(0), 16).is_zero():
+        return flint.arb(0)
+    known = [(c, 1 if v > 0 else -1) for c, v in values if not v.contains(0)]
+    for (a, s), (b, t) in reversed(list(zip(known, known[1:], strict=False))):
+        if s > 0 > t:
+            shifted = lambda e, digits: excess(e - 2, digits)  # noqa: E731
+            return refine(shifted, a + 2, b + 2, s, digits=14) - 2
+    zero = next((v for c, v in values if c == 0), None)
+    return flint.arb(0) if zero is not None and zero.contains(0) else None
+
+
+def _with_basins(points: tuple[FixedPoint, ...], roots: list[flint.arb]) -> tuple[FixedPoint, ...]:
+    """A stable point attracts up to its neighbouring roots (V is increasing between them)."""
+    from dataclasses import replace
+
+    edges = [0, *(to_enclosure(r) for r in roots), float("inf")]
+    return tuple(
+        replace(point, basin=(edges[i], edges[i + 2])) if point.stable else point for i, point in enumerate(points)
+    )
+
+
+def _attractor(
+    excess: Function, roots: list[flint.arb], points: tuple[FixedPoint, ...], q0: Fraction, grid_points: list[Fraction]
+) -> tuple[int | None, str]:
+    """The next root in the direction in which the variance moves from q0."""
+    with flint.ctx.workprec(80):
+        move = excess(q0, 12)
+        start = ball(q0)
+    here = [i for i, r in enumerate(roots) if r.overlaps(start)]
+    if here:
+        return here[0], "converges"
+    if move > 0:
+        above = [i for i, r in enumerate(roots) if r > start]
+        return (above[0], "converges") if above else (None, "grows without bound")
+    if move < 0:
+        below = [i for i, r in enumerate(roots) if r < start]
+        return (below[-1], "converges") if below else (None, "falls to 0")
+    return None, "does not move: every variance near q0 is a fixed point"
+
+
+def _gradient_phase(point: FixedPoint) -> str:
+    if point.chi.upper < 1:
+        return "vanishing"
+    if point.chi.lower > 1:
+        return "exploding"
+    return "critical"
+
+
+def _geometry(point: FixedPoint) -> str:
+    if point.c is None:
+        return "undecided"
+    if point.chi.upper < 1:
+        return "c -> 1, exponentially"
+    if point.chi.lower > 1:
+        return "c -> c* < 1, exponentially"
+    return "c -> 1, as a power law"

@@ -1,0 +1,230 @@
+"""Certified numbers for expressions in `GaussianE` nodes, node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import flint
+import mpmath
+from sympy import Derivative, Dummy, Expr, Integer, Symbol, sqrt
+
+from derive.gaussian.answer import answer
+from derive.gaussian.enclosure import enclose
+from derive.gaussian.node import GaussianE, pair, single
+from derive.program.freeze import freeze
+from derive.program.evaluate import run_balls
+from derive.program.symbols import DELTA, Q1, Q2, C, K, Q, U, V, X
+from derive.records import Enclosure, EocError, Kind, Unsupported
+
+Values = Mapping[str, Any]
+"""Exact rationals or balls by the symbol's name."""
+
+
+def ball(value: Any) -> flint.arb:
+    """The ball of an exact rational, or the ball itself, at the current precision."""
+    if isinstance(value, flint.arb):
+        return value
+    value = Fraction(value)
+    return flint.arb(value.numerator) / flint.arb(value.denominator)
+
+
+def to_enclosure(value: flint.arb) -> Enclosure:
+    """An Arb ball as mid and rad in mpmath numbers, the radius rounded up."""
+    if not value.is_finite():
+        if value.rad().is_finite() and not value.is_nan():
+            return Enclosure(mpmath.inf if value > 0 else -mpmath.inf, mpmath.mpf(0))
+        return Enclosure(mpmath.nan, mpmath.inf)
+    man, exp = value.mid().man_exp()
+    rad_man, rad_exp = value.rad().man_exp()
+    with mpmath.workprec(max(64, int(man).bit_length())):
+        mid = mpmath.ldexp(mpmath.mpf(int(man)), int(exp))
+        rad = mpmath.ldexp(mpmath.mpf(int(rad_man)), int(rad_exp))
+    return Enclosure(mid, rad)
+
+
+def number(expr: Expr, values: Values, digits: int = 16) -> Enclosure:
+    """A certified number for an expression in nodes, to `digits` digits of its scale.
+
+    The precision doubles until the radius is small against the largest of the value and the nodes.
+    Kind: ENCLOSURE. Raises EocError where an expectation diverges or cannot be certified.
+    """
+    best = flint.arb(0, flint.arb("inf"))
+    for attempt in range(4):
+        goal = (digits + 4) * (attempt + 1)
+        with flint.ctx.workprec(int(3.33 * goal) + 40):
+            result, scale = evaluate(expr, values, goal)
+            if not best.is_finite() or result.rad() < best.rad():
+                best = result
+            if not result.is_finite() and not result.is_nan() and result.rad().is_finite():
+                return to_enclosure(result)
+            if result.is_finite() and result.rad() <= scale * flint.arb(10) ** (-digits):
+                return to_enclosure(result)
+    return to_enclosure(best)
+
+
+def evaluate(expr: Expr, values: Values, digits: int) -> tuple[flint.arb, flint.arb]:
+    """The ball of an expression at the current precision, and the scale of its parts."""
+    parts = outermost(expr)
+    names, inputs, scale = {}, {}, flint.arb(0)
+    for part in parts:
+        symbol = Dummy("e")
+        names[part] = symbol
+        value = node_ball(part, values, digits)
+        inputs[symbol] = value
+        if value.is_finite():
+            scale = max(scale, abs(value).mid())
+    flat = expr.xreplace(names) if names else expr
+    result = plain_ball(flat, values, inputs)
+    if result.is_finite():
+        scale = max(scale, abs(result).mid()) if not parts else max(abs(result).mid(), scale * flint.arb("1e-6"))
+    return result, scale
+
+
+def outermost(expr: Expr) -> tuple[Expr, ...]:
+    """The outermost nodes (and derivatives of nodes) of an expression, in a stable order."""
+    found: list[Expr] = []
+
+    def walk(e: Any) -> None:
+        if isinstance(e, (GaussianE, Derivative)):
+            if e not in found:
+                found.append(e)
+            return
+        for arg in getattr(e, "args", ()):
+            walk(arg)
+
+    walk(expr)
+    return tuple(found)
+
+
+def plain_ball(expr: Expr, values: Values, extra: Mapping[Symbol, flint.arb] | None = None) -> flint.arb:
+    """The ball of an expression without nodes."""
+    extra = extra or {}
+    if expr.is_Rational:
+        return ball(Fraction(int(expr.p), int(expr.q)))
+    if expr in extra:
+        return extra[expr]
+    inputs: dict[Symbol, flint.arb] = {}
+    for symbol in sorted(expr.free_symbols, key=str):
+        inputs[symbol] = extra[symbol] if symbol in extra else ball(_value(symbol, values))
+    symbols = tuple(inputs)
+    program = freeze({"value": expr}, symbols)
+    result = run_balls(program, {s.name: flint.acb(b) for s, b in inputs.items()})["value"]
+    return result.real
+
+
+def _value(symbol: Symbol, values: Values) -> Any:
+    if symbol.name in values:
+        return values[symbol.name]
+    if symbol == K and {"q1", "q2", "c"} <= set(values):
+        return ball(values["c"]) * (ball(values["q1"]) * ball(values["q2"])).sqrt()
+    if symbol == DELTA and {"q1", "q2", "c"} <= set(values):
+        c = values["c"]
+        return ball(values["q1"]) * ball(values["q2"]) * (1 - ball(c)) * (1 + ball(c))
+    raise EocError(f"no value for {symbol.name}", instead=f"number({symbol.name}=...)")
+
+
+def node_ball(part: Expr, values: Values, digits: int) -> flint.arb:
+    """The ball of one node, or of a derivative of a node."""
+    if isinstance(part, Derivative):
+        node = part.expr
+        closed = closed_form(node)
+        if closed is not None and not _degenerate(node, values):
+            value = plain_ball(differentiate_closed(closed, part), values)
+            if value.is_finite():
+                return value
+        return evaluate(part.doit(), values, digits)[0]
+    law = numeric_law(part, values, digits)
+    canon = canonical(part)
+    reply = answer(canon)
+    if reply.kind is Kind.DIVERGENT and reply.closed is None:
+        raise Unsupported(f"the expectation diverges: {reply.condition}")
+    if reply.closed is not None and not law.get("edge"):
+        value = plain_ball(reply.closed, {**values, **law})
+        if value.is_finite() and value.rad() <= (abs(value).mid() + flint.arb("1e-30")) * flint.arb(10) ** (
+            -digits // 2
+        ):
+            return value
+    return enclose(canon, {**values, **{k: v for k, v in law.items() if k != "edge"}}, digits)
+
+
+def differentiate_closed(closed: Expr, part: Derivative) -> Expr:
+    """The derivative of a closed form, through Delta = q1*q2 - K**2 as well."""
+    for symbol, count in part.variable_count:
+        for _ in range(int(count)):
+            inner = {Q1: Q2, Q2: Q1, K: -2 * K}.get(symbol, 0)
+            closed = closed.diff(symbol) + closed.diff(DELTA) * inner
+    return closed
+
+
+def differentiate(template: Expr, symbol: Symbol) -> Expr:
+    """d/ds of an expression in nodes; derivatives of nodes stay unevaluated until they are resolved."""
+    parts = outermost(template)
+    stand_ins = {part: Dummy("e") for part in parts}
+    back = {v: k for k, v in stand_ins.items()}
+    flat = template.xreplace(stand_ins)
+    root = {C: sqrt(Q1 * Q2), Q1: K / (2 * Q1), Q2: K / (2 * Q2)}.get(symbol, Integer(0))
+    total = (flat.diff(symbol) + flat.diff(K) * root).xreplace(back)
+    for part, stand_in in stand_ins.items():
+        inner = Derivative(part, symbol) if symbol in part.free_symbols else Integer(0)
+        if K in part.free_symbols and root != 0:
+            inner += Derivative(part, K) * root
+        total += flat.diff(stand_in).xreplace(back) * inner
+    return total
+
+
+def _degenerate(node: GaussianE, values: Values) -> bool:
+    return node.cov.rows == 2 and "c" in values and not isinstance(values["c"], flint.arb) and abs(values["c"]) == 1
+
+
+def canonical(node: GaussianE) -> GaussianE:
+    """The node with the reserved symbols for its law: a centred single in q, a centred pair in (q1, q2, K)."""
+    if not node.mean.is_zero_matrix:
+        return node
+    if node.cov.rows == 1:
+        return single(node.body.subs(node.variables[0], X), Q)
+    if node.cov.rows == 2:
+        first, second = node.variables
+        body = node.body.subs({first: U, second: V}, simultaneous=True)
+        return GaussianE(type(node.integrand)((U, V), body), pair(X, X).cov)
+    return node
+
+
+def closed_form(node: GaussianE) -> Expr | None:
+    """The closed form of a node in its own law's symbols, or None."""
+    canon = canonical(node)
+    closed = answer(canon).closed
+    if closed is None or canon == node:
+        return closed
+    if node.cov.rows == 1:
+        return closed.subs(Q, node.cov[0, 0])
+    q1, q2, k = node.cov[0, 0], node.cov[1, 1], node.cov[0, 1]
+    delta = DELTA if (q1, q2, k) == (Q1, Q2, K) else q1 * q2 - k**2
+    return closed.subs({Q1: q1, Q2: q2, K: k, DELTA: delta}, simultaneous=True)
+
+
+def numeric_law(node: GaussianE, values: Values, digits: int) -> dict[str, Any]:
+    """The numeric law of a node: q, or q1, q2, c (with K, Delta), with `edge` where |c| = 1."""
+    if not node.mean.is_zero_matrix or node.cov.rows > 2:
+        return {}
+
+    def entry(e: Expr) -> Any:
+        if isinstance(e, Symbol) and e.name in values:
+            return values[e.name]
+        if e.is_Rational:
+            return Fraction(int(e.p), int(e.q))
+        return evaluate(e, values, digits)[0]
+
+    if node.cov.rows == 1:
+        return {"q": entry(node.cov[0, 0])}
+    q1, q2 = entry(node.cov[0, 0]), entry(node.cov[1, 1])
+    if node.cov[0, 1] == K and "c" in values:
+        c = values["c"]
+    else:
+        c = ball(entry(node.cov[0, 1])) / (ball(q1) * ball(q2)).sqrt()
+    edge = (abs(c) == 1) if not isinstance(c, flint.arb) else not (abs(c) < 1)
+    law = {"q1": q1, "q2": q2, "c": c, "edge": edge}
+    law["K"] = ball(c) * (ball(q1) * ball(q2)).sqrt()
+    law["Delta"] = ball(q1) * ball(q2) * (1 - ball(c)) * (1 + ball(c))
+    return law

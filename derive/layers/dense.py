@@ -1,0 +1,70 @@
+"""The fully connected layer with fresh Gaussian weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sympy import Expr, Integer, Rational
+
+from derive.program.symbols import SIGMA_B, SIGMA_W
+from derive.records import EocError
+from derive.records.state import State
+
+
+@dataclass(frozen=True)
+class Dense:
+    """z = W x + b with W_ij ~ N(0, sigma_w^2 / fan_in), b_i ~ N(0, sigma_b^2).
+
+    sigma_w, sigma_b: standard deviations, numbers or None for the symbols of that name.
+    Map of second moments: E z^2 = sigma_w^2 E x^2 + sigma_b^2; the same for the cross moment; z is centred
+    Gaussian for fan-in -> infinity whatever the law of x. Source: Neal 1996; Poole et al. 2016
+    (arXiv 1606.05340), eq. 3.
+    """
+
+    sigma_w: Any = None
+    sigma_b: Any = None
+
+    @property
+    def symbols(self) -> tuple[Expr, Expr]:
+        """(sigma_w, sigma_b) as SymPy expressions."""
+        w = SIGMA_W if self.sigma_w is None else _exact(self.sigma_w, "sigma_w")
+        b = SIGMA_B if self.sigma_b is None else _exact(self.sigma_b, "sigma_b")
+        return w, b
+
+    def forward(self, state: State) -> State:
+        """The state of the pre-activation."""
+        w, b = self.symbols
+        zero = Integer(0)
+
+        def push(moment: Expr) -> Expr:
+            return w**2 * moment + b**2
+
+        return State(zero, zero, push(state.second1), push(state.second2), push(state.cross), gaussian=True)
+
+    def backward(self, state: State) -> Expr:
+        """Growth of the second moment of a gradient through W^T, fan-in = fan-out: sigma_w^2."""
+        return self.symbols[0] ** 2
+
+    def __rshift__(self, other: Any) -> Any:
+        from derive.layers.block import join
+
+        return join(self, other)
+
+    def __repr__(self) -> str:
+        given = [f"{k}={v}" for k, v in (("sigma_w", self.sigma_w), ("sigma_b", self.sigma_b)) if v is not None]
+        return f"dense({', '.join(given)})" if given else "dense"
+
+
+def _exact(value: Any, name: str) -> Expr:
+    try:
+        number = Fraction(str(value))
+    except ValueError:
+        raise EocError(f"{name} = {value!r} is no number", instead=f"{name}=1.5 or leave it symbolic") from None
+    if number < 0:
+        raise EocError(f"{name} = {value} is negative", why="it is a standard deviation", instead=f"{name}={-number}")
+    return Rational(number.numerator, number.denominator)
+
+
+LAYER = Dense

@@ -1,0 +1,1 @@
+"""The public objects: Activation, Result, Theory, and the functions expect and theory."""

@@ -1,0 +1,245 @@
+"""Theory: the maps of a block and what a deep stack of it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from sympy import Expr, latex, oo, sqrt
+
+from derive.depth import edge, fixed
+from derive.depth.edges import EdgeOfChaos
+from derive.layers import layers
+from derive.layers.block import Block, BlockMaps, as_layer, join, maps
+from derive.layers.elementwise import Elementwise
+from derive.program.symbols import Q1, SIGMA_B, SIGMA_W, Q
+from derive.records import EocError, Interval, OperatingPoint
+from derive.surface.activations import Activation
+from derive.surface.exact import exact
+from derive.surface.results import Result
+
+NOT_YET = ("universality", "finite_width", "guessing_bias", "jacobian")
+
+
+def theory(block: Any, **options: Any) -> Theory:
+    """The wide-network theory of a block at random initialization.
+
+    block   a Block (Dense() >> phi), an Activation, or text ("gelu", "dense >> x*tanh(x)")
+    options passed to Activation (domains, parameters) where the block is text
+
+    Raises EocError for what is no block.
+    """
+    if isinstance(block, Block):
+        return Theory(block)
+    if isinstance(block, str):
+        return Theory(read_block(block, **options))
+    is_layer = hasattr(block, "forward") and hasattr(block, "backward")
+    return Theory(Block((as_layer(block if is_layer else _activation(block, options)),)))
+
+
+def _activation(source: Any, options: Mapping[str, Any]) -> Activation:
+    return source if isinstance(source, Activation) else Activation(source, **options)
+
+
+def read_block(text: str, **options: Any) -> Block:
+    """Stages joined by >> at bracket depth 0; a stage that is no layer's name is a formula."""
+    stages = [_stage(part.strip(), options) for part in split_stages(text)]
+    block: Any = Block((stages[0],))
+    for stage in stages[1:]:
+        block = join(block, stage)
+    return block
+
+
+def split_stages(text: str) -> list[str]:
+    """The stages of a block's text."""
+    parts, depth, start = [], 0, 0
+    for i, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth == 0 and text.startswith(">>", i):
+            parts.append(text[start:i])
+            start = i + 2
+    return [*parts, text[start:]]
+
+
+def _stage(text: str, options: Mapping[str, Any]) -> Any:
+    name, _, rest = text.partition("(")
+    layer = layers().get(name.strip().lower())
+    if layer is None:
+        return Activation(text, **options).layer
+    if not rest:
+        return layer()
+    if not rest.endswith(")"):
+        raise EocError(f"the layer {text!r} has no closing bracket", instead=f"{name}(1.5)")
+    positional, named = [], {}
+    for argument in filter(None, (a.strip() for a in rest[:-1].split(","))):
+        key, equals, value = argument.partition("=")
+        if equals:
+            named[key.strip()] = exact(value.strip(), key.strip())
+        else:
+            positional.append(exact(argument, name))
+    try:
+        return layer(*positional, **named)
+    except TypeError:
+        raise EocError(f"the layer {text!r} has other arguments", instead="dense(sigma_w=1.5, sigma_b=0.1)") from None
+
+
+@dataclass(frozen=True)
+class Theory:
+    """The maps of a block, its edge of chaos and its fixed points.
+
+    Quantities are Results; the state is that of the block's first Dense output (variance q, or q1, q2 and
+    correlation c for two inputs).
+    """
+
+    block: Block
+
+    @cached_property
+    def maps(self) -> BlockMaps:
+        """The maps as expressions in `GaussianE` nodes."""
+        return maps(self.block)
+
+    @property
+    def domains(self) -> tuple[tuple[str, Interval], ...]:
+        """Domains of the parameters of its activations."""
+        return tuple(sorted(self.block.parameters.items()))
+
+    @property
+    def activation(self) -> Elementwise:
+        """The first activation of the block."""
+        return next(stage for stage in self.block.stages if isinstance(stage, Elementwise))
+
+    def _result(self, template: Expr, law: tuple[str, ...], title: str, symbol: str, sigmas: bool = False) -> Result:
+        free = template.free_symbols
+        names = law + tuple(s.name for s in (SIGMA_W, SIGMA_B) if sigmas and s in free)
+        return Result(template, names, self.domains, title, symbol, self.notes)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Warnings that travel with its results."""
+        if self.maps.jumps:
+            return ("the activation jumps: its gradient gain is infinite and it has no edge of chaos",)
+        return ()
+
+    @cached_property
+    def mean(self) -> Result:
+        """E of the block's output, given q."""
+        return self._result(self.maps.output.mean1.xreplace({Q1: Q}), ("q",), "mean", r"\mathbb{E}\,\varphi")
+
+    @cached_property
+    def second_moment(self) -> Result:
+        """E of the squared output, given q."""
+        symbol = r"\mathbb{E}\,\varphi^{2}"
+        return self._result(self.maps.output.second1.xreplace({Q1: Q}), ("q",), "second moment", symbol)
+
+    @cached_property
+    def covariance_map(self) -> Result:
+        """E of the product of the outputs of two inputs, given q1, q2, c."""
+        symbol = r"\mathbb{E}\,\varphi(u)\varphi(v)"
+        return self._result(self.maps.output.cross, ("q1", "q2", "c"), "covariance map", symbol)
+
+    @cached_property
+    def variance_map(self) -> Result:
+        """V(q) = sigma_w^2 E phi(sqrt(q) Z)^2 + sigma_b^2 (Poole et al. 2016, eq. 3)."""
+        return self._result(self.maps.cycle.second1.xreplace({Q1: Q}), ("q",), "variance map", "V(q)", sigmas=True)
+
+    @cached_property
+    def correlation_map(self) -> Result:
+        """C(q1, q2, c) = (sigma_w^2 E phi(u) phi(v) + sigma_b^2) / sqrt(V(q1) V(q2)) (Poole et al. 2016, eq. 5)."""
+        cycle = self.maps.cycle
+        template = cycle.cross / sqrt(cycle.second1 * cycle.second2)
+        return self._result(template, ("q1", "q2", "c"), "correlation map", "C(q_1, q_2, c)", sigmas=True)
+
+    @cached_property
+    def chi(self) -> Result:
+        """The gradient gain sigma_w^2 E phi'(sqrt(q) Z)^2; infinite for a function that jumps."""
+        template = oo if self.maps.jumps else self.maps.backward.xreplace({Q1: Q})
+        return self._result(template, ("q",), "gradient gain", r"\chi(q)", sigmas=True)
+
+    @cached_property
+    def chi_parallel(self) -> Result:
+        """dV/dq, without derivatives of phi (kinks and jumps come out right)."""
+        slope = self.variance_map.diff("q")
+        return self._result(slope.template, ("q",), "slope of the variance map", r"\chi_\parallel(q)", sigmas=True)
+
+    def edge_of_chaos(self, q: Any = None, *, sigma_b: Any = None, digits: int = 16, **parameters: Any) -> EdgeOfChaos:
+        """The points where V(q) = q and chi(q) = 1.
+
+        q        the fixed point's variance (default 1), or
+        sigma_b  the bias standard deviation: every point of the curve with it
+
+        `.points` holds EdgePoints sorted by q, `.reason` says why there is none; scalar attributes are those of the
+        valid and stable point with the smallest q, else of the first.
+        """
+        if self.maps.jumps:
+            return EdgeOfChaos((), "the activation jumps, so that chi is infinite at every sigma_w")
+        values = self._values(parameters)
+        variance, gain = self.variance_map.template, self.chi.template
+        if sigma_b is None:
+            start = exact(1 if q is None else q, "q")
+            if start <= 0:
+                raise EocError(f"q = {q} is no variance", instead="q=1")
+            point = edge.at_q(variance, gain, {**values, "q": start}, digits)
+            return EdgeOfChaos((point,), "" if point.valid else "sigma_b^2 would be negative")
+        if q is not None:
+            raise EocError(
+                "q and sigma_b are both given", why="one of them fixes the point", instead="edge_of_chaos(q=1)"
+            )
+        return edge.at_sigma_b(variance, gain, values, exact(sigma_b, "sigma_b"))
+
+    def at(self, sigma_w: Any, sigma_b: Any = 0, q0: Any = 1, **parameters: Any) -> OperatingPoint:
+        """Fixed points, phases and depth scales at (sigma_w, sigma_b); scalars are those of the attractor of q0."""
+        values = self._values(parameters)
+        values |= {"sigma_w": exact(sigma_w, "sigma_w"), "sigma_b": exact(sigma_b, "sigma_b")}
+        templates = (self.variance_map.template, self.correlation_map.template, self.chi.template)
+        return fixed.operating_point(*templates, values, exact(q0, "q0"))
+
+    def _values(self, parameters: Mapping[str, Any]) -> dict[str, Fraction]:
+        domains = dict(self.domains)
+        for name in parameters:
+            if name not in domains:
+                raise EocError(f"the block has no parameter {name}", instead=", ".join(domains) or "it has none")
+        missing = [name for name in domains if name not in parameters]
+        if missing:
+            raise EocError(f"no value for {', '.join(missing)}", instead=f"{missing[0]}=...")
+        values = {name: exact(value, name) for name, value in parameters.items()}
+        for name, value in values.items():
+            if value not in domains[name]:
+                raise EocError(f"{name} = {value} is outside its domain {domains[name]}")
+        return values
+
+    @property
+    def results(self) -> dict[str, Result]:
+        """Every derived map by its attribute name."""
+        names = ("mean", "second_moment", "covariance_map", "variance_map", "correlation_map", "chi", "chi_parallel")
+        return {name: getattr(self, name) for name in names}
+
+    def latex(self) -> str:
+        """A complete LaTeX document: definitions, results with their kinds, derivations, sources."""
+        from derive.show.latex import latex_document
+
+        return latex_document(self)
+
+    def report(self, path: str) -> None:
+        """Write a self-contained HTML report."""
+        from derive.show.html import write_report
+
+        write_report(self, path)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in NOT_YET:
+            raise AttributeError(f"{name} is not built yet; built are {', '.join(self.results)}, edge_of_chaos, at")
+        raise AttributeError(f"a theory has no attribute {name}")
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{name} {result.kind}" for name, result in self.results.items())
+        return f"<Theory of {self.block}: {kinds}>"
+
+    def _repr_latex_(self) -> str:
+        rows = [f"{result.symbol} &= {latex(result.closed, inv_trig_style='full')}" for result in self.results.values()]
+        return "$\\begin{aligned}" + r" \\ ".join(rows) + "\\end{aligned}$"
+
+
+__all__ = ["Theory", "read_block", "split_stages", "theory"]

@@ -1,0 +1,29 @@
+"""Numbers from users, made exact."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from derive.records import Enclosure, EocError
+
+
+def exact(value: Any, name: str) -> Fraction:
+    """An int, float, Fraction, decimal text, or SymPy rational as the rational of its shortest decimal.
+
+    0.1 is one tenth, not the binary double. Raises EocError naming the argument.
+    """
+    if isinstance(value, Fraction):
+        return value
+    if getattr(value, "is_Rational", False) is True:
+        return Fraction(int(value.p), int(value.q))
+    if isinstance(value, bool) or isinstance(value, Enclosure):
+        raise EocError(f"{name} = {value!r} is no exact number", instead=f"{name}={float(value)!r}")
+    try:
+        return Fraction(
+            value if isinstance(value, (int, str)) else str(float(value) if hasattr(value, "dtype") else value)
+        )
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise EocError(
+            f"{name} = {value!r} is no finite number", instead=f"{name}=0.5, {name}='1/3' or Fraction(1, 3)"
+        ) from None
