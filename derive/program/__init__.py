@@ -1,5 +1,30 @@
-"""Operations, the gate out of SymPy, and evaluation."""
+"""Operations, the gate out of SymPy, and evaluation.
 
-from derive.program.registry import by_head, by_spelling, operations
+Names are loaded when they are first asked for: the list of operations needs no SymPy of its own.
+"""
 
-__all__ = ["by_head", "by_spelling", "operations"]
+from __future__ import annotations
+
+import importlib
+
+_HOME = {
+    "operations": "registry",
+    "by_head": "registry",
+    "by_spelling": "registry",
+    "freeze": "gate",
+    "plan": "evaluate",
+    "run_balls": "evaluate",
+    "run_mp": "evaluate",
+    "Program": "program",
+    "Instruction": "program",
+    "Builder": "program",
+    "stabilise": "passes",
+    "fold": "passes",
+    "protect": "passes",
+}
+
+
+def __getattr__(name: str):
+    if name in _HOME:
+        return getattr(importlib.import_module(f"derive.program.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
