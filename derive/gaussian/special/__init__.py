@@ -1,0 +1,9 @@
+"""Special functions that closed forms may name; their numeric spelling is an operation of `derive.program`."""
+
+from derive.program.operations.bivariate_normal_cdf import BivariateNormalCdf
+from derive.program.operations.normal_cdf import NormalCdf
+
+SPECIAL_HEADS = (BivariateNormalCdf,)
+"""Functions beyond the elementary ones and erf: a closed form that names one is SPECIAL."""
+
+__all__ = ["SPECIAL_HEADS", "BivariateNormalCdf", "NormalCdf"]

@@ -1,0 +1,42 @@
+"""What a rule is: its statement, and a function from one problem to simpler ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from derive.gaussian.closed import Closed
+from derive.gaussian.problem import Problem
+from derive.gaussian.scalars import Scalars
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """E problem = sum over terms of coefficient * product of the expectations of the parts.
+
+    condition  under which this holds, as plain text; empty if always
+    """
+
+    terms: tuple[tuple[Closed, tuple[Problem, ...]], ...]
+    condition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of the calculus.
+
+    name       the file's name
+    order      rules are tried by ascending order; the first that takes the problem acts
+    statement  the identity, in LaTeX
+    source     paper and equation
+    apply      (problem, scalars) -> Outcome, or None where the rule does not take the problem
+    """
+
+    name: str
+    order: int
+    statement: str
+    source: str
+    apply: Callable[[Problem, Scalars], Outcome | None]
+
+
+__all__ = ["Outcome", "Rule"]
