@@ -1,0 +1,1 @@
+"""Random networks with sampled weights; one file a kind of network."""

@@ -1,0 +1,101 @@
+"""Samplers: unbiased with honest standard errors, exact in law, bounded blocks, singular covariances."""
+
+import math
+
+import pytest
+import torch
+
+from verify import conditional
+from verify.judge import Verdict, judge, mean_and_error
+from verify.networks import dense
+from verify.sampling import line_means, plane_means, strata
+from verify.stream import stream
+
+torch.set_num_threads(1)
+
+
+def streams(seed, count):
+    return [stream(seed, 0, k) for k in range(count)]
+
+
+def relu_pair(c):
+    return (math.sqrt(1 - c * c) + c * (math.pi - math.acos(c))) / (2 * math.pi)
+
+
+def test_strata_cover_the_line_once():
+    low, high = strata(64, "cpu")
+    assert float((high - low).sum()) == pytest.approx(0.5, abs=1e-15)
+    assert float(low[-1]) == 0.0 and bool((high > low).all())
+
+
+def test_moments_on_the_line():
+    functions = [lambda x: x**2, lambda x: x**4, torch.relu, lambda x: torch.exp(2 * x), lambda x: (x > 0).to(x)]
+    truth = [2.5, 3.0, math.sqrt(0.5 / math.pi), math.exp(2), 0.5]
+    draw = line_means(functions, [2.5, 1.0, 1.0, 1.0, 3.0], streams(1, 32), torch.float64)
+    assert draw.warning == ""
+    for column, value in zip(draw.values.T.tolist(), truth, strict=True):
+        judged = judge(column, value, 0.0, abs(value), 5)
+        assert judged.verdict is Verdict.HOLDS and judged.resolution < 1e-3
+
+
+def test_standard_errors_are_honest():
+    """Means of independent groups of batches deviate by their standard error, not by more."""
+    scores = []
+    for seed in range(200):
+        draw = line_means([torch.relu], [1.0], streams(seed, 16), torch.float64)
+        mean, error = mean_and_error(draw.values[:, 0].tolist())
+        scores.append((mean - 1 / math.sqrt(2 * math.pi)) / error)
+    square = sum(s * s for s in scores) / 200  # E t^2 with 15 degrees of freedom is 15/13, its deviation is 0.15
+    assert 0.7 < square < 1.8
+
+
+@pytest.mark.parametrize("c", [-1.0, -0.6, 0.0, 0.9, 1.0])
+def test_pairs_on_the_plane(c):
+    draw = plane_means([lambda u, v: torch.relu(u) * torch.relu(v)], [(1.3, 0.4, c)], streams(2, 32), torch.float64)
+    scale = math.sqrt(1.3 * 0.4)
+    judged = judge(draw.values[:, 0].tolist(), scale * relu_pair(c), 0.0, scale / 2, 1)
+    assert judged.verdict is Verdict.HOLDS and judged.resolution < 1e-3
+
+
+def test_tails_out_of_reach_are_seen():
+    heavy = line_means([lambda x: torch.exp(0.45 * x**2)], [1.0], streams(0, 16), torch.float64)
+    assert heavy.warning.startswith("heavy tail")
+    infinite = line_means([lambda x: torch.exp(3 * x**2)], [1.0], streams(0, 16), torch.float64)
+    assert infinite.warning
+    overflow = line_means([lambda x: torch.exp(torch.exp(x))], [1.0], streams(0, 16), torch.float64)
+    assert "overflows" in overflow.warning
+    plane = plane_means([lambda u, v: torch.exp(0.45 * u * u) * v], [(1.0, 1.0, 0.5)], streams(0, 16), torch.float64)
+    assert plane.warning.startswith("heavy tail")
+
+
+def test_cholesky_takes_singular_matrices():
+    matrices = torch.tensor([[[2.0, 1.0], [1.0, 0.5]], [[1.0, -1.0], [-1.0, 1.0]], [[0.0, 0.0], [0.0, 3.0]]])
+    factor = conditional.cholesky(matrices)
+    assert torch.allclose(factor @ factor.mT, matrices, atol=1e-6)
+
+
+@pytest.mark.parametrize("tangent", [False, True])
+def test_the_weight_free_sampler_has_the_law_of_sampled_weights(tangent):
+    """Mean, variance and the product of neighbouring layers agree, layer by layer, within standard errors."""
+    gram = torch.tensor([[1.2, 0.5], [0.5, 0.9]], dtype=torch.float64)
+    slope = (lambda z: 1 - torch.tanh(z) ** 2) if tangent else None
+    options = dict(width=12, depth=4, networks=4000, sigma_w=1.4, sigma_b=0.3, slope=slope)
+    free = conditional.kernels(torch.tanh, gram, generator=stream(0, 0, 0), **options)
+    weights = dense.kernels(torch.tanh, gram, generator=stream(0, 1, 0), **options)
+    assert torch.equal(free[:, 0], weights[:, 0])
+    statistics = [lambda k: k[:, 1:], lambda k: k[:, 1:] ** 2, lambda k: k[:, 1:-1] * k[:, 2:]]
+    for statistic in statistics:
+        a, b = statistic(free).flatten(1), statistic(weights).flatten(1)
+        error = torch.sqrt(a.var(0) / len(a) + b.var(0) / len(b))
+        assert float(((a.mean(0) - b.mean(0)).abs() / error).max()) < 4.5
+
+
+def test_blocks_bound_the_memory_and_leave_the_law_alone():
+    gram = torch.ones(1, 1, dtype=torch.float64)
+    options = dict(width=50, depth=3, networks=1000, sigma_w=1.0, sigma_b=0.0)
+    small = conditional.kernels(torch.relu, gram, generator=stream(0, 0, 0), block=500, **options)
+    large = conditional.kernels(torch.relu, gram, generator=stream(0, 0, 1), block=10**9, **options)
+    assert small.shape == large.shape == (1000, 3, 1, 1)
+    for sample in (small, large):  # E K^3 = 1/4 exactly: ReLU's mean kernel has no finite-width bias
+        values = sample[:, 2, 0, 0]
+        assert abs(float(values.mean()) - 0.25) < 4.5 * float(values.std()) / 1000**0.5

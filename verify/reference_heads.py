@@ -1,0 +1,138 @@
+"""What each head of a formula's tree means, once in mpmath and once in torch.
+
+Written from the definitions alone; nothing is taken from `derive.program.operations`, so that the two disagree
+when either is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def exact_heads(mp: Any) -> dict[str, Callable]:
+    """Heads to functions of mpmath numbers in the context `mp`."""
+    half = mp.mpf(1) / 2
+
+    def softplus(x):
+        return max(x, mp.zero) + mp.log1p(mp.exp(-abs(x)))
+
+    return {
+        "add": lambda a, b: a + b,
+        "sub": lambda a, b: a - b,
+        "mul": lambda a, b: a * b,
+        "div": lambda a, b: a / b,
+        "pow": lambda a, b: mp.power(a, b),
+        "neg": lambda a: -a,
+        "lt": lambda a, b: a < b,
+        "le": lambda a, b: a <= b,
+        "gt": lambda a, b: a > b,
+        "ge": lambda a, b: a >= b,
+        "eq": lambda a, b: a == b,
+        "ne": lambda a, b: a != b,
+        "and": lambda *a: all(a),
+        "or": lambda *a: any(a),
+        "not": lambda a: not a,
+        "exp": mp.exp,
+        "expm1": mp.expm1,
+        "log": mp.log,
+        "log1p": mp.log1p,
+        "sqrt": mp.sqrt,
+        "sin": mp.sin,
+        "cos": mp.cos,
+        "tan": mp.tan,
+        "asin": mp.asin,
+        "acos": mp.acos,
+        "atan": mp.atan,
+        "atan2": mp.atan2,
+        "sinh": mp.sinh,
+        "cosh": mp.cosh,
+        "tanh": mp.tanh,
+        "asinh": mp.asinh,
+        "acosh": mp.acosh,
+        "atanh": mp.atanh,
+        "erf": mp.erf,
+        "erfc": mp.erfc,
+        "Phi": lambda x: half * mp.erfc(-x / mp.sqrt(2)),
+        "phi": lambda x: mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi),
+        "sigmoid": lambda x: 1 / (1 + mp.exp(-x)),
+        "softplus": softplus,
+        "relu": lambda x: max(x, mp.zero),
+        "abs": abs,
+        "sign": mp.sign,
+        "step": lambda x: mp.one if x > 0 else half if x == 0 else mp.zero,
+        "floor": mp.floor,
+        "ceil": mp.ceil,
+        "max": max,
+        "min": min,
+        "clip": lambda x, low, high: min(max(x, low), high),
+        "sinc": lambda x: mp.sin(x) / x if x != 0 else mp.one,
+    }
+
+
+def torch_heads() -> dict[str, Callable]:
+    """Heads to functions of torch tensors; every argument is a tensor of one dtype (a scalar has no axes)."""
+    import torch
+
+    def fold(function):
+        def apply(first, *rest):
+            for other in rest:
+                first = function(first, other)
+            return first
+
+        return apply
+
+    def step(x):
+        return torch.where(x > 0, 1.0, torch.where(x == 0, 0.5, 0.0)).to(x.dtype)
+
+    return {
+        "add": torch.add,
+        "sub": torch.sub,
+        "mul": torch.mul,
+        "div": torch.div,
+        "pow": torch.pow,
+        "neg": torch.neg,
+        "lt": torch.lt,
+        "le": torch.le,
+        "gt": torch.gt,
+        "ge": torch.ge,
+        "eq": torch.eq,
+        "ne": torch.ne,
+        "and": fold(torch.logical_and),
+        "or": fold(torch.logical_or),
+        "not": torch.logical_not,
+        "exp": torch.exp,
+        "expm1": torch.expm1,
+        "log": torch.log,
+        "log1p": torch.log1p,
+        "sqrt": torch.sqrt,
+        "sin": torch.sin,
+        "cos": torch.cos,
+        "tan": torch.tan,
+        "asin": torch.asin,
+        "acos": torch.acos,
+        "atan": torch.atan,
+        "atan2": torch.atan2,
+        "sinh": torch.sinh,
+        "cosh": torch.cosh,
+        "tanh": torch.tanh,
+        "asinh": torch.asinh,
+        "acosh": torch.acosh,
+        "atanh": torch.atanh,
+        "erf": torch.erf,
+        "erfc": torch.erfc,
+        "Phi": lambda x: 0.5 * torch.erfc(-0.7071067811865476 * x),
+        "phi": lambda x: torch.exp(-x * x / 2) * 0.3989422804014327,
+        "sigmoid": torch.sigmoid,
+        "softplus": lambda x: torch.logaddexp(x, torch.zeros_like(x)),
+        "relu": torch.relu,
+        "abs": torch.abs,
+        "sign": torch.sign,
+        "step": step,
+        "floor": torch.floor,
+        "ceil": torch.ceil,
+        "max": fold(torch.maximum),
+        "min": fold(torch.minimum),
+        "clip": lambda x, low, high: torch.minimum(torch.maximum(x, low), high),
+        "sinc": lambda x: torch.special.sinc(x / 3.141592653589793),
+    }
