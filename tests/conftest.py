@@ -1,4 +1,4 @@
-"""Settings shared by all tests: repeatable hypothesis, an own cache folder, and no silent skips where tools are installed."""
+"""Settings of all tests: repeatable hypothesis, an own cache folder, no silent skips where the tools are installed."""
 
 from __future__ import annotations
 
