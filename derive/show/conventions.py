@@ -1,0 +1,46 @@
+"""The conventions and the kinds of result, as sentences with $mathematics$ for pages."""
+
+from __future__ import annotations
+
+CONVENTIONS = (
+    r"A dense layer computes $z_i = \sum_j W_{ij} x_j + b_i$ with independent $W_{ij} \sim "
+    r"\mathcal{N}(0, \sigma_w^2/n)$, $n$ the fan-in, and $b_i \sim \mathcal{N}(0, \sigma_b^2)$; $\sigma_w$ and "
+    r"$\sigma_b$ are standard deviations ($\sigma_w$ is what PyTorch calls gain). In the limit of infinite width "
+    r"the pre-activations $z$ are Gaussian.",
+    r"$q$ is the variance of a pre-activation; $q_1$, $q_2$ and $c$ are the variances and the correlation of the "
+    r"pre-activations $u$, $v$ of two inputs, $K = c\sqrt{q_1 q_2}$ their covariance and $\Delta = q_1 q_2 - K^2$.",
+    r"$\varphi'$ is the derivative away from kinks; at a kink of the whole line it is a null set.",
+    r"$V(q) = \sigma_w^2 \operatorname{\mathbb{E}}[\varphi(z)^2] + \sigma_b^2$ is the variance map, "
+    r"$\chi(q) = \sigma_w^2 \operatorname{\mathbb{E}}[\varphi'(z)^2]$ the gradient gain and "
+    r"$\chi_{\parallel}(q) = V'(q)$ the slope of the variance map, with $z \sim \mathcal{N}(0, q)$.",
+    r"A point of the edge of chaos fulfils $V(q^{*}) = q^{*}$ and $\chi(q^{*}) = 1$ jointly; it is stable if "
+    r"$|\chi_{\parallel}(q^{*})| < 1$.",
+)
+
+KINDS = {
+    "EXACT": "an exact formula in elementary functions and erf",
+    "SPECIAL": "an exact formula that names special functions",
+    "SERIES": "a truncated series with its order and a rigorous bound",
+    "INTEGRAL": "an exact formula that contains an unevaluated Gaussian expectation",
+    "ENCLOSURE": "a number with a rigorous radius",
+    "ESTIMATE": "a sample mean with a standard error",
+    "DIVERGENT": "infinite; the condition under which it converges is stated",
+    "UNKNOWN": "no answer; what blocked it is named",
+}
+
+FUNCTIONS = (
+    (r"\Phi\left", r"$\Phi$ is the standard normal distribution function."),
+    (
+        r"\Phi_2",
+        r"$\Phi_2(h, k, \rho)$ is the distribution function of two standard normal variables of correlation $\rho$.",
+    ),
+    (r"\mathbf{1}", r"$\mathbf{1}[\,\cdot\,]$ is 1 where the condition holds and 0 elsewhere."),
+    (r"atan2", r"$\operatorname{atan2}(y, x)$ is the angle of the point $(x, y)$."),
+    (r"\operatorname{erf}", r"$\operatorname{erf}(x) = \frac{2}{\sqrt{\pi}} \int_0^x e^{-t^2}\,dt$."),
+)
+"""(how it begins in LaTeX, its definition) for what a reader may not know."""
+
+
+def functions_used(latex_texts: list[str]) -> list[str]:
+    """Definitions of the special symbols that occur in some of the texts."""
+    return [sentence for mark, sentence in FUNCTIONS if any(mark in text for text in latex_texts)]

@@ -1,0 +1,191 @@
+"""A document as a LaTeX page that compiles alone, or as a body to be included, with its bibliography."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from derive.show import proof
+from derive.show.conventions import CONVENTIONS, KINDS, functions_used
+from derive.show.printer import symbol_name
+from derive.show.text import escape, mixed, slug
+
+BEGIN = "% >>> eoc body >>>"
+END = "% <<< eoc body <<<"
+MACROS = (
+    (r"\operatorname{\mathbb{E}}", r"\eocE"),
+    (r"\operatorname{erf}", r"\eocErf"),
+    (r"\operatorname{sign}", r"\eocSign"),
+)
+"""(LaTeX as printed, prefixed macro that stands for it in the body)."""
+
+_PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
+\usepackage[utf8]{inputenc}
+\usepackage[T1]{fontenc}
+\usepackage{lmodern}
+\usepackage{amsmath,amssymb}
+\usepackage[a4paper,left=25mm,right=25mm,top=25mm,bottom=25mm]{geometry}
+\usepackage{hyperref}
+\allowdisplaybreaks
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{0.6ex}
+"""
+
+
+def page(document: Mapping[str, Any]) -> str:
+    """A complete document: pdflatex needs amsmath, amssymb, geometry, hyperref and lmodern only."""
+    title = escape(document["activation"]["title"])
+    return "\n".join([
+        header(document, "%"),
+        _PREAMBLE + rf"\title{{Wide-network theory of {title}}}",
+        rf"\author{{derived by eoc {escape(document['version'])}}}",
+        r"\date{}",
+        r"\begin{document}",
+        r"\maketitle",
+        BEGIN,
+        _body(document),
+        END,
+        _bibliography(document),
+        r"\end{document}",
+        "",
+    ])  # fmt: skip
+
+
+def body(document: Mapping[str, Any]) -> str:
+    r"""The body alone, for \input into a paper that loads amsmath and amssymb; its macros begin with \eoc."""
+    return "\n".join([header(document, "%"), BEGIN, _body(document), END, ""])
+
+
+def bib(document: Mapping[str, Any]) -> str:
+    """The sources as a BibTeX file; the citation keys are those of the body."""
+    entries = [
+        f"@misc{{{slug(source)},\n  key = {{{slug(source)[4:]}}},\n  note = {{{escape(source)}}}\n}}"
+        for source in _sources(document)
+    ]
+    return header(document, "%") + "\n" + "\n\n".join(entries) + "\n"
+
+
+def header(document: Mapping[str, Any], mark: str) -> str:
+    """Comment lines that say what made this file: version, question, settings."""
+    question, settings = document["question"], document["settings"]
+    asked = " ".join(question["text"].split())[:200]
+    rows = [f"eoc {document['version']}: {asked}"]
+    rows += [f"set {name} = {value}" for name, value in question["set"].items()]
+    rows += [f"{name} in {value}" for name, value in question["domains"].items()]
+    rows.append("settings: " + ", ".join(f"{name} {value}" for name, value in settings.items()))
+    return "\n".join(f"{mark} {row}" for row in rows)
+
+
+def _body(document: Mapping[str, Any]) -> str:
+    parts = [
+        "\n".join(rf"\providecommand{{{macro}}}{{{meaning}}}" for meaning, macro in MACROS),
+        _activation(document),
+        _conventions(document),
+        r"\section*{Results}",
+        *(_result(result) for result in document["results"]),
+        _edge(document),
+        _values(document),
+        _derivations(document),
+    ]
+    text = "\n\n".join(part for part in parts if part)
+    macros, rest = text.split("\n\n", 1)
+    for meaning, macro in MACROS:
+        rest = re.sub(re.escape(meaning), lambda _, macro=macro: macro + "{}", rest)
+    return f"{macros}\n\n{rest}"
+
+
+def _activation(document: Mapping[str, Any]) -> str:
+    activation = document["activation"]
+    rows = [r"\section*{Activation}", proof.equation(r"\varphi(x)", activation["formula"])]
+    facts = [mixed(f"{name}: {value}") for name, value in activation["facts"]]
+    facts += [
+        rf"parameter ${symbol_name(item['name'])}$ in ${_interval(item['domain'])}$"
+        for item in activation["parameters"]
+    ]
+    if facts:
+        rows.append("\\begin{itemize}\n" + "\n".join(rf"\item {fact}" for fact in facts) + "\n\\end{itemize}")
+    rows += [mixed(note) + "." for note in activation["notes"]]
+    return "\n".join(rows)
+
+
+def _interval(text: str) -> str:
+    return text.replace("-inf", r"-\infty").replace("inf", r"\infty").replace(r"\\infty", r"\infty")
+
+
+def _conventions(document: Mapping[str, Any]) -> str:
+    texts = [
+        line
+        for result in document["results"]
+        for line in (*result["lines"], *(l for _, ls in result["where"] for l in ls))
+    ]
+    kinds = list(dict.fromkeys(result["kind"] for result in document["results"]))
+    items = [*CONVENTIONS, *functions_used(texts)]
+    rows = [r"\section*{Conventions}", r"\begin{itemize}", *(rf"\item {mixed(item)}" for item in items)]
+    rows.append(
+        r"\item Kinds of result: " + "; ".join(rf"\textsc{{{kind.lower()}}}, {KINDS[kind]}" for kind in kinds) + "."
+    )
+    rows.append(r"\end{itemize}")
+    return "\n".join(rows)
+
+
+def _result(result: Mapping[str, Any]) -> str:
+    title = f"{result['title'][:1].upper()}{result['title'][1:]}"
+    rows = [
+        rf"\paragraph{{{escape(title)}}} \textsc{{{result['kind'].lower()}}}{_cites(result['sources'])}. {mixed(result['meaning'])}"
+    ]
+    rows.append(proof.equation(result["symbol"]["latex"], result))
+    rows += [f"Provided {escape(condition)}." for condition in result["conditions"]]
+    rows += [f"No closed form: {mixed(blocker)}." for blocker in result["blockers"]]
+    return "\n".join(rows)
+
+
+def _edge(document: Mapping[str, Any]) -> str:
+    edge = document["edge"]
+    rows = [r"\section*{Edge of chaos}"]
+    rows += [mixed(edge["reason"]) + "."] if edge["reason"] else []
+    rows += [proof.equation(item["symbol"]["latex"], item) for item in edge["formulas"]]
+    return "\n".join(rows) if len(rows) > 1 else ""
+
+
+def _values(document: Mapping[str, Any]) -> str:
+    if not document["values"]:
+        return ""
+    rows = [
+        rf"{escape(value['title'])} & ${value['symbol']['latex']}$ & ${value['latex']}$ \\"
+        for value in document["values"]
+    ]
+    return "\n".join([
+        rf"\section*{{Values at {mixed(document['values_at'])}}}",
+        "Certified digits only.",
+        r"\par\medskip\begin{tabular}{@{}lll@{}}",
+        *rows,
+        r"\end{tabular}",
+    ])  # fmt: skip
+
+
+def _derivations(document: Mapping[str, Any]) -> str:
+    rows = []
+    for entry in document.get("proofs", ()):
+        rows.append(rf"\subsection*{{{escape(entry['title'])}}}")
+        rows.append(proof.latex_text(entry["steps"]))
+    return "\n".join([r"\section*{Derivations}", *rows]) if rows else ""
+
+
+def _sources(document: Mapping[str, Any]) -> list[str]:
+    found = [source for result in document["results"] for source in result["sources"]]
+    found += [source for entry in document.get("proofs", ()) for source in proof.sources(entry["steps"])]
+    found += document["activation"]["sources"]
+    return list({slug(source): source for source in reversed(found)}.values())[::-1]
+
+
+def _cites(sources: list[str]) -> str:
+    return rf" \cite{{{','.join(dict.fromkeys(slug(source) for source in sources))}}}" if sources else ""
+
+
+def _bibliography(document: Mapping[str, Any]) -> str:
+    sources = _sources(document)
+    if not sources:
+        return ""
+    items = [rf"\bibitem{{{slug(source)}}} {escape(source)}." for source in sources]
+    return "\n".join([r"\begin{thebibliography}{99}", *items, r"\end{thebibliography}"])

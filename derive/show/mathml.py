@@ -1,0 +1,33 @@
+"""LaTeX lines to MathML; what the converter does not know is an error, not garbage on the page."""
+
+from __future__ import annotations
+
+import re
+
+from derive.records import EocError
+
+_BOLD_ONE = "\N{MATHEMATICAL BOLD DIGIT ONE}"
+
+
+def mathml(latex: str, display: str = "inline") -> str:
+    """MathML of one line of LaTeX. Raises EocError where a macro or an alignment mark would leak into the page."""
+    from latex2mathml.converter import convert
+
+    text = latex.replace(r"\mathbf{1}", _BOLD_ONE).replace(r"\operatorname{\mathbb{E}}", r"\mathbb{E}")
+    text = re.sub(r"\\mathsf\{([A-Z])\}", r"\\mathrm{\1}", text)
+    text = text.replace(r"\begin{smallmatrix}", r"\begin{matrix}").replace(r"\end{smallmatrix}", r"\end{matrix}")
+    result = convert(text, display=display)
+    leak = re.search(r"<m[ion][^>]*>(\\[^<]*|&amp;|&)</m[ion]>", result)
+    if leak:
+        raise EocError(
+            "a formula cannot be shown as MathML", where=latex, why=f"the converter does not know {leak.group(1)}"
+        )
+    return str(result)
+
+
+def mixed(text: str) -> str:
+    """A sentence with $mathematics$ as HTML."""
+    from html import escape
+
+    parts = re.split(r"\$([^$]*)\$", text)
+    return "".join(mathml(part) if index % 2 else escape(part) for index, part in enumerate(parts))

@@ -1,0 +1,102 @@
+"""Plots of theory alone, drawn from lists of numbers; matplotlib's Agg and SVG, no pyplot."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#7f7f7f"
+"""Colours of Okabe and Ito, told apart with every kind of colour vision; lines differ in dashes as well."""
+
+Curve = tuple[str, Sequence[float], Sequence[float]]
+"""A legend, the abscissas, the ordinates (NaN where there is nothing to draw)."""
+
+
+def curves(
+    title: str, x_label: str, y_label: str, data: Sequence[Curve], *, diagonal: bool = False, marks: Sequence[tuple[str, float, float]] = ()
+) -> Figure:  # fmt: skip
+    """A figure of a few curves, with the diagonal y = x and marked points where asked."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.6, 3.3), layout="constrained")
+    axes = figure.subplots()
+    styles = ((BLUE, "-"), (ORANGE, "--"), (GREEN, "-."), (GREY, ":"))
+    for (label, xs, ys), (color, dashes) in zip(data, styles, strict=False):
+        axes.plot(xs, ys, color=color, linestyle=dashes, linewidth=1.6, label=label)
+    if diagonal:
+        low, high = axes.get_xlim()
+        axes.plot([low, high], [low, high], color=GREY, linestyle=":", linewidth=1.0, label="identity")
+        axes.set_xlim(low, high)
+    for label, x, y in marks:
+        axes.plot([x], [y], "o", color=ORANGE, markersize=5, label=label)
+    _dress(axes, title, x_label, y_label, legend=len(data) + len(marks) + diagonal > 1)
+    return figure
+
+
+def _dress(axes: Axes, title: str, x_label: str, y_label: str, legend: bool) -> None:
+    axes.set_title(title, fontsize=10)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8)
+    axes.grid(True, linewidth=0.4, alpha=0.35)
+    if legend:
+        axes.legend(fontsize=8, frameon=False)
+
+
+def report_figures(data: Mapping[str, Any]) -> list[tuple[str, Figure]]:
+    """(caption, figure) for the curves that `document.curves` sampled."""
+    figures = []
+    if "activation" in data:
+        item = data["activation"]
+        lines = [(r"$\varphi(x)$", item["x"], item["phi"]), (r"$\varphi'(x)$", item["x"], item["derivative"])]
+        figures.append(("The activation and its derivative away from kinks.", curves("activation", "$x$", "", lines)))
+    if "variance_map" in data:
+        item = data["variance_map"]
+        label = rf"$V(q)$, $\sigma_w$ = {item['sigma_w']:.4g}, $\sigma_b$ = {item['sigma_b']:.4g}"
+        figure = curves(
+            "variance map",
+            "$q$",
+            "$V(q)$",
+            [(label, item["q"], item["V"])],
+            diagonal=True,
+            marks=[("fixed point", *item["point"])],
+        )
+        figures.append(
+            ("The variance map at the edge-of-chaos point with $q^{*} = 1$; fixed points lie on the diagonal.", figure)
+        )
+    if "correlation_map" in data:
+        item = data["correlation_map"]
+        figure = curves("correlation map", "$c$", "$C(c)$", [("$C(q^*, q^*, c)$", item["c"], item["C"])], diagonal=True)
+        figures.append(("The correlation map at the same point, both variances $q^{*} = 1$.", figure))
+    if "edge" in data:
+        item = data["edge"]
+        marks = [("$q^*$ = 1", *item["point"])] if item.get("point") else []
+        figure = curves("edge of chaos", r"$\sigma_w$", r"$\sigma_b$", [("$q^*$ from %.3g to %.3g" % tuple(item["range"]), item["sigma_w"], item["sigma_b"])], marks=marks)  # fmt: skip  # noqa: UP031
+        figures.append(
+            (r"The edge of chaos, a curve in $(\sigma_w, \sigma_b)$ with the variance $q^{*}$ as parameter.", figure)
+        )
+    return figures
+
+
+def svg(figure: Figure) -> str:
+    """The figure as inline SVG: same input, same text; black becomes the page's text colour (for dark mode)."""
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": "eoc", "svg.fonttype": "path"}):
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"#000000\b", "currentColor", text)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    for name, color in (("blue", BLUE), ("orange", ORANGE), ("green", GREEN)):
+        text = text.replace(color, f"var(--{name}, {color})")
+    # paths without a colour of their own are black by SVG's rule
+    return text.replace("<svg ", '<svg fill="currentColor" role="img" ', 1).strip()

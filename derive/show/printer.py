@@ -1,0 +1,122 @@
+"""LaTeX of a SymPy expression in this field's notation."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+
+from sympy import Expr, Pow, Symbol
+from sympy.printing.latex import LatexPrinter
+
+RESERVED = {
+    "q": "q", "q1": "q_{1}", "q2": "q_{2}", "c": "c", "K": "K", "Delta": r"\Delta", "x": "x", "z": "z", "u": "u",
+    "v": "v", "sigma_w": r"\sigma_{w}", "sigma_b": r"\sigma_{b}",
+}  # fmt: skip
+GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Psi", "Omega"]
+
+
+def symbol_name(name: str) -> str:
+    r"""LaTeX of a parameter's name: a -> a, alpha -> \alpha, slope_1 -> \mathrm{slope}_{1}; never a macro of the user's."""
+    if name in RESERVED:
+        return RESERVED[name]
+    head, _, tail = name.strip("_").partition("_")
+    text = _letters(head) or r"\mathrm{p}"
+    if not tail and len(head) > 1 and head[:-1].isalpha() and head[-1].isdigit() and head[0].isascii():
+        text, tail = _letters(head[:-1]), head[-1]
+    return f"{text}_{{{_letters(tail)}}}" if tail else text
+
+
+def _letters(text: str) -> str:
+    plain = "".join(_ascii(letter) for letter in text)
+    if plain in GREEK:
+        return "\\" + plain
+    if len(plain) <= 1 or plain.isdigit():
+        return plain
+    return rf"\mathrm{{{plain}}}"
+
+
+def _ascii(letter: str) -> str:
+    """A letter LaTeX can print in math mode: Greek letters by name, others by code point."""
+    if letter.isascii() and letter.isalnum():
+        return letter
+    if letter == "_":
+        return r"\_"
+    words = unicodedata.name(letter, "").split()
+    if words[:1] == ["GREEK"] and "LETTER" in words:
+        name = words[words.index("LETTER") + 1].lower().replace("lamda", "lambda")
+        name = name.capitalize() if "CAPITAL" in words else name
+        if name in GREEK:
+            return name
+    return f"u{ord(letter):04x}"
+
+
+class FieldPrinter(LatexPrinter):
+    r"""SymPy's printer with \arccos, f(x)^2, indicator functions, escaped names, and names for known functions.
+
+    `known` maps an expression in the bound variables of an expectation to LaTeX (x*Phi(x) -> \varphi(x)).
+    """
+
+    def __init__(self, known: Mapping[Expr, str] | None = None) -> None:
+        super().__init__({"inv_trig_style": "full", "ln_notation": True, "fold_short_frac": False})
+        self.known = dict(known or {})
+
+    def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
+        return self.known.get(expr) or symbol_name(expr.name)
+
+    _print_Dummy = _print_Symbol
+
+    def _print_Heaviside(self, expr: Expr, exp: str | None = None) -> str:
+        text = rf"\mathbf{{1}}\left[{self._print(expr.args[0])} > 0\right]"
+        return text if exp is None else rf"{{{text}}}^{{{exp}}}"
+
+    def _print_sign(self, expr: Expr, exp: str | None = None) -> str:
+        return self._call(r"\operatorname{sign}", expr, exp)
+
+    def _print_atan2(self, expr: Expr, exp: str | None = None) -> str:
+        return self._call(r"\operatorname{atan2}", expr, exp)
+
+    def _print_erf(self, expr: Expr, exp: str | None = None) -> str:
+        return self._call(r"\operatorname{erf}", expr, exp)
+
+    def _print_erfc(self, expr: Expr, exp: str | None = None) -> str:
+        return self._call(r"\operatorname{erfc}", expr, exp)
+
+    def _call(self, name: str, expr: Expr, exp: str | None) -> str:
+        text = rf"{name}\left({', '.join(self._print(arg) for arg in expr.args)}\right)"
+        return text if exp is None else rf"{text}^{{{exp}}}"
+
+    def _print_GaussianE(self, expr: Expr) -> str:
+        from derive.gaussian.node import GaussianE
+
+        assert isinstance(expr, GaussianE)
+        names = [self._print(z) for z in expr.variables]
+        body = self.known.get(expr.body) or self._print(expr.body)
+        if len(names) == 1:
+            law = (
+                rf"{names[0]} \sim \mathcal{{N}}\left({self._print(expr.mean[0])}, {self._print(expr.cov[0, 0])}\right)"
+            )
+        else:
+            mean = "0" if expr.mean.is_zero_matrix else _vector([self._print(m) for m in expr.mean])
+            rows = [" & ".join(self._print(entry) for entry in expr.cov.row(i)) for i in range(expr.cov.rows)]
+            cov = r"\left(\begin{smallmatrix}" + r" \\ ".join(rows) + r"\end{smallmatrix}\right)"
+            law = rf"\left({', '.join(names)}\right) \sim \mathcal{{N}}\left({mean}, {cov}\right)"
+        return rf"\operatorname{{\mathbb{{E}}}}_{{{law}}}\left[{body}\right]"
+
+    def _print(self, expr: object, **kwargs: object) -> str:
+        if type(expr).__name__ == "GaussianE" and not kwargs:
+            return self._print_GaussianE(expr)  # type: ignore[arg-type]
+        return super()._print(expr, **kwargs)
+
+    def _print_Pow(self, expr: Pow) -> str:
+        if type(expr.base).__name__ == "GaussianE" and expr.exp.is_Rational and expr.exp.is_positive:
+            return rf"\left({self._print(expr.base)}\right)^{{{self._print(expr.exp)}}}"
+        return super()._print_Pow(expr)
+
+
+def _vector(entries: list[str]) -> str:
+    return r"\left(\begin{smallmatrix}" + r" \\ ".join(entries) + r"\end{smallmatrix}\right)"
+
+
+def latex(expr: Expr, known: Mapping[Expr, str] | None = None) -> str:
+    """LaTeX (math mode, one line) of an expression."""
+    return str(FieldPrinter(known).doprint(expr))

@@ -1,0 +1,96 @@
+"""A derivation (a tree of steps) as data, as LaTeX and as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from derive.show.text import escape, slug
+
+if TYPE_CHECKING:
+    from sympy import Expr
+
+    from derive.records import Step
+
+
+def tree(
+    step: Step, known: Mapping[Expr, str] | None = None, plain: Mapping[Expr, str] | None = None
+) -> dict[str, Any]:
+    """A step and its children as JSON values; formulas as LaTeX lines and as text."""
+    return {
+        "rule": step.rule,
+        "before": _formula(step.before, known, plain),
+        "after": _formula(step.after, known, plain),
+        "condition": step.condition,
+        "source": step.source,
+        "children": [tree(child, known, plain) for child in step.children],
+    }
+
+
+def _formula(expr: Expr, known: Mapping[Expr, str] | None, plain: Mapping[Expr, str] | None) -> dict[str, Any]:
+    from derive.show.breaking import broken
+    from derive.show.unicode_text import unicode_text
+
+    lines = broken(expr, known)
+    return {
+        "lines": list(lines.lines),
+        "where": [[name, list(rows)] for name, rows in lines.where],
+        "unicode": unicode_text(expr, plain),
+    }
+
+
+def numbered(steps: Iterable[Mapping[str, Any]], prefix: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every step of a forest with its number (1, 1.1, 1.1.1, ...), parents first."""
+    for index, step in enumerate(steps, 1):
+        number = f"{prefix}{index}"
+        yield number, step
+        yield from numbered(step["children"], f"{number}.")
+
+
+def sources(steps: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The sources that the steps cite, each once."""
+    return list(dict.fromkeys(step["source"] for _, step in numbered(steps) if step["source"]))
+
+
+def plain_text(steps: Iterable[Mapping[str, Any]]) -> str:
+    """The derivation as indented text."""
+    rows: list[str] = []
+    for number, step in numbered(steps):
+        indent = "  " * number.count(".")
+        rows.append(f"{indent}{number} {_title(step['rule'])}")
+        rows.append(f"{indent}    {step['before']['unicode']}")
+        rows.append(f"{indent}  = {step['after']['unicode']}")
+        rows += [f"{indent}    provided {step['condition']}"] if step["condition"] else []
+        rows += [f"{indent}    source: {step['source']}"] if step["source"] else []
+    return "\n".join(rows)
+
+
+def latex_text(steps: Iterable[Mapping[str, Any]]) -> str:
+    """The derivation as LaTeX: one numbered paragraph a step, flat (nested lists end at depth four)."""
+    rows: list[str] = []
+    for number, step in numbered(steps):
+        cite = rf" \cite{{{slug(step['source'])}}}" if step["source"] else ""
+        provided = f", provided {escape(step['condition'])}" if step["condition"] else ""
+        rows.append(
+            rf"\par\medskip\noindent\textbf{{{number}}}~\emph{{{escape(_title(step['rule']))}}}{provided}{cite}."
+        )
+        rows.append(equation("", step["before"], step["after"]))
+    return "\n".join(rows)
+
+
+def equation(left: str, *sides: Mapping[str, Any]) -> str:
+    r"""An align* of `left = side = side ...`, each side on its own lines, names explained after `where`."""
+    rows: list[str] = []
+    for index, side in enumerate(sides):
+        first, *rest = side["lines"]
+        start = f"{left} ={{}}& " if left and not index else "={}& " if index else "& "
+        rows += [start + first, *(rf"&\quad {line}" for line in rest)]
+    named = list(dict.fromkeys((name, tuple(lines)) for side in sides for name, lines in side["where"]))
+    for index, (name, (first, *rest)) in enumerate(named):
+        rows.append((r"\text{where}\quad " if not index else "") + f"{name} ={{}}& {first}")
+        rows += [rf"&\quad {line}" for line in rest]
+    return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+
+
+def _title(rule: str) -> str:
+    return rule.replace("_", " ")

@@ -1,0 +1,90 @@
+"""One line of readable text for an expression: σ_w²·q·erf(√q), for terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sympy import Expr, Rational
+from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.str import StrPrinter
+
+SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+SYMBOLS = {"sigma_w": "σ_w", "sigma_b": "σ_b", "q1": "q₁", "q2": "q₂", "Delta": "Δ"}
+FUNCTIONS = {
+    "NormalCdf": "Φ", "NormalPdf": "ϕ", "BivariateNormalCdf": "Φ₂", "OwenT": "T", "Max": "max", "Min": "min",
+    "asin": "arcsin", "acos": "arccos", "atan": "arctan",
+}  # fmt: skip
+
+
+class UnicodePrinter(StrPrinter):
+    """SymPy's text with the field's letters, roots and superscripts."""
+
+    def __init__(self, known: Mapping[Expr, str] | None = None) -> None:
+        super().__init__()
+        self.known = dict(known or {})
+
+    def _print_Symbol(self, expr) -> str:
+        return SYMBOLS.get(expr.name, expr.name)
+
+    _print_Dummy = _print_Symbol
+
+    def _print_Pi(self, expr) -> str:
+        return "π"
+
+    def _print_Exp1(self, expr) -> str:
+        return "e"
+
+    def _print_Infinity(self, expr) -> str:
+        return "∞"
+
+    def _print_NegativeInfinity(self, expr) -> str:
+        return "-∞"
+
+    def _print_Mul(self, expr) -> str:
+        return str(super()._print_Mul(expr)).replace("*", "·")
+
+    def _print_Pow(self, expr, rational=False) -> str:
+        base, exponent = expr.base, expr.exp
+        if exponent == Rational(1, 2):
+            inner = self._print(base)
+            return f"√{inner}" if base.is_Symbol or base.is_Integer else f"√({inner})"
+        if exponent == Rational(-1, 2):
+            return f"1/{self._print_Pow(base ** Rational(1, 2))}"
+        if exponent.is_Integer and exponent > 0:
+            return self.parenthesize(base, PRECEDENCE["Pow"]) + str(exponent).translate(SUPERSCRIPTS)
+        if exponent.is_Integer and exponent < 0:
+            return "1/" + self.parenthesize(base**-exponent, PRECEDENCE["Pow"] - 1)
+        return f"{self.parenthesize(base, PRECEDENCE['Pow'])}^{self.parenthesize(exponent, PRECEDENCE['Pow'])}"
+
+    def _print_Abs(self, expr) -> str:
+        return f"|{self._print(expr.args[0])}|"
+
+    def _print_Heaviside(self, expr) -> str:
+        return f"1[{self._print(expr.args[0])} > 0]"
+
+    def _print_Function(self, expr) -> str:
+        name = FUNCTIONS.get(type(expr).__name__, type(expr).__name__)
+        return f"{name}({', '.join(self._print(arg) for arg in expr.args)})"
+
+    _print_Max = _print_Min = _print_Function
+
+    def _print_Piecewise(self, expr) -> str:
+        cases = [
+            self._print(value) if condition == True else f"{self._print(value)} if {self._print(condition)}"  # noqa: E712
+            for value, condition in expr.args
+        ]
+        return "{" + "; ".join(cases[:-1] + [f"{cases[-1]} else" if "if" not in cases[-1] else cases[-1]]) + "}"
+
+    def _print_GaussianE(self, expr) -> str:
+        body = self.known.get(expr.body) or self._print(expr.body)
+        names = ", ".join(self._print(z) for z in expr.variables)
+        if len(expr.variables) == 1:
+            return f"E[{body}; {names} ~ N({self._print(expr.mean[0])}, {self._print(expr.cov[0, 0])})]"
+        rows = "; ".join(", ".join(self._print(entry) for entry in expr.cov.row(i)) for i in range(expr.cov.rows))
+        mean = "0" if expr.mean.is_zero_matrix else "(" + ", ".join(self._print(m) for m in expr.mean) + ")"
+        return f"E[{body}; ({names}) ~ N({mean}, [{rows}])]"
+
+
+def unicode_text(expr: Expr, known: Mapping[Expr, str] | None = None) -> str:
+    """One line of Unicode text of an expression."""
+    return str(UnicodePrinter(known).doprint(expr))
