@@ -87,7 +87,7 @@ def one_letter_away(name: str, target: str) -> bool:
     if len(name) == len(target):
         pair = short[start : start + 2], long[start : start + 2]
         swapped = pair[0] == pair[1][::-1] and short[start + 2 :] == long[start + 2 :]
-        return swapped or short[start + 1 :] == long[start + 1 :]
+        return swapped or (short[start + 1 :] == long[start + 1 :] and name[start] in LETTERS)
     return short[start:] == long[start + 1 :] and long[start] in LETTERS
 
 
@@ -141,7 +141,7 @@ def _misspelt(name: str) -> str:
         return "did you mean pi?"
     if len(name) < 2:
         return ""
-    away = sorted(known for known in known_functions() if len(known) > 1 and one_letter_away(name, known))
+    away = sorted(known for known in known_functions() - {"pow", "power"} if one_letter_away(name, known))
     if not away:
         return ""
     best = similar(name) if similar(name) in away else away[0]
