@@ -1,6 +1,7 @@
 """Operations, the gate out of SymPy, and evaluation.
 
-Names are loaded when they are first asked for: the list of operations needs no SymPy of its own.
+Names are loaded when they are first asked for. The table of operations is
+`derive.program.registry.operations()` (the folder `operations` bears that name here).
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import importlib
 
 _HOME = {
-    "operations": "registry",
     "by_head": "registry",
     "by_spelling": "registry",
     "freeze": "gate",

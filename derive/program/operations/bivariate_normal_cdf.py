@@ -54,11 +54,14 @@ def reflect_first(value: BivariateNormalCdf):
 
 
 def _exact(mp, h, k, rho):
-    """The density integrated over x, in the conditional form."""
-    width = mp.sqrt((1 - rho) * (1 + rho))
-    if width == 0:
+    """Plackett's integral over the correlation, rho = sin t (Plackett 1954, Biometrika 41, 351)."""
+    if abs(rho) == 1:
         return mp.ncdf(min(h, k)) if rho > 0 else max(mp.ncdf(h) - mp.ncdf(-k), mp.mpf(0))
-    return mp.quad(lambda x: mp.npdf(x) * mp.ncdf((k - rho * x) / width), [-mp.inf, min(h, 0), h])
+
+    def slope(t):
+        return mp.exp(-(h * h + k * k - 2 * h * k * mp.sin(t)) / (2 * mp.cos(t) ** 2))
+
+    return mp.ncdf(h) * mp.ncdf(k) + mp.quad(slope, [0, mp.asin(rho)]) / (2 * mp.pi)
 
 
 OPERATION = Operation(
