@@ -88,7 +88,7 @@ def _split(item: str, option: str) -> tuple[str, str]:
 def exact(text: str, where: str = "") -> Fraction:
     """A decimal or fraction as an exact number. Raises EocError."""
     try:
-        if len(text) > 100 or abs(int((re.split("[eE]", text) + ["0"])[1])) > 400:
+        if len(text) > 100 or abs(int(([*re.split("[eE]", text), "0"])[1])) > 400:
             raise ValueError
         return Fraction(text)
     except (ValueError, ZeroDivisionError):

@@ -38,13 +38,19 @@ SYMBOLS = {
 
 @dataclass(frozen=True)
 class Question:
-    """What was asked: the text as typed, values and domains of parameters, notes and sources of the reader."""
+    """What was asked: the text as typed, values and domains of parameters, and what the reader knew about it.
+
+    notes, sources  what was assumed while reading; where the definition comes from
+    name, formula   a title ("GELU") and the formula's text, where the text is no block
+    """
 
     text: str
     values: Mapping[str, str] = field(default_factory=dict)
     domains: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    name: str = ""
+    formula: str = ""
 
 
 @dataclass(frozen=True)

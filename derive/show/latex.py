@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -61,7 +60,7 @@ def bib(document: Mapping[str, Any]) -> str:
     """The sources as a BibTeX file; the citation keys are those of the body."""
     entries = [
         f"@misc{{{slug(source)},\n  key = {{{slug(source)[4:]}}},\n  note = {{{escape(source)}}}\n}}"
-        for source in _sources(document)
+        for source in sources(document)
     ]
     return header(document, "%") + "\n" + "\n\n".join(entries) + "\n"
 
@@ -91,7 +90,7 @@ def _body(document: Mapping[str, Any]) -> str:
     text = "\n\n".join(part for part in parts if part)
     macros, rest = text.split("\n\n", 1)
     for meaning, macro in MACROS:
-        rest = re.sub(re.escape(meaning), lambda _, macro=macro: macro + "{}", rest)
+        rest = rest.replace(meaning, macro + "{}")
     return f"{macros}\n\n{rest}"
 
 
@@ -109,16 +108,17 @@ def _activation(document: Mapping[str, Any]) -> str:
     return "\n".join(rows)
 
 
+def all_lines(formula: Mapping[str, Any]) -> list[str]:
+    """Every line of a formula and of its `where` list."""
+    return [*formula["lines"], *(line for _, lines in formula["where"] for line in lines)]
+
+
 def _interval(text: str) -> str:
     return text.replace("-inf", r"-\infty").replace("inf", r"\infty").replace(r"\\infty", r"\infty")
 
 
 def _conventions(document: Mapping[str, Any]) -> str:
-    texts = [
-        line
-        for result in document["results"]
-        for line in (*result["lines"], *(l for _, ls in result["where"] for l in ls))
-    ]
+    texts = [line for result in document["results"] for line in all_lines(result)]
     kinds = list(dict.fromkeys(result["kind"] for result in document["results"]))
     items = [*CONVENTIONS, *functions_used(texts)]
     rows = [r"\section*{Conventions}", r"\begin{itemize}", *(rf"\item {mixed(item)}" for item in items)]
@@ -131,9 +131,8 @@ def _conventions(document: Mapping[str, Any]) -> str:
 
 def _result(result: Mapping[str, Any]) -> str:
     title = f"{result['title'][:1].upper()}{result['title'][1:]}"
-    rows = [
-        rf"\paragraph{{{escape(title)}}} \textsc{{{result['kind'].lower()}}}{_cites(result['sources'])}. {mixed(result['meaning'])}"
-    ]
+    kind = rf"\textsc{{{result['kind'].lower()}}}{_cites(result['sources'])}"
+    rows = [rf"\paragraph{{{escape(title)}}} {kind}. {mixed(result['meaning'])}"]
     rows.append(proof.equation(result["symbol"]["latex"], result))
     rows += [f"Provided {escape(condition)}." for condition in result["conditions"]]
     rows += [f"No closed form: {mixed(blocker)}." for blocker in result["blockers"]]
@@ -172,7 +171,15 @@ def _derivations(document: Mapping[str, Any]) -> str:
     return "\n".join([r"\section*{Derivations}", *rows]) if rows else ""
 
 
-def _sources(document: Mapping[str, Any]) -> list[str]:
+def latex_document(theory: Any) -> str:
+    """The page of a theory, derivations included."""
+    from derive.show.document import document, proofs
+
+    return page({**document(theory), "proofs": proofs(theory)})
+
+
+def sources(document: Mapping[str, Any]) -> list[str]:
+    """What the document cites, each source once."""
     found = [source for result in document["results"] for source in result["sources"]]
     found += [source for entry in document.get("proofs", ()) for source in proof.sources(entry["steps"])]
     found += document["activation"]["sources"]
@@ -184,8 +191,8 @@ def _cites(sources: list[str]) -> str:
 
 
 def _bibliography(document: Mapping[str, Any]) -> str:
-    sources = _sources(document)
-    if not sources:
+    cited = sources(document)
+    if not cited:
         return ""
-    items = [rf"\bibitem{{{slug(source)}}} {escape(source)}." for source in sources]
+    items = [rf"\bibitem{{{slug(source)}}} {escape(source)}." for source in cited]
     return "\n".join([r"\begin{thebibliography}{99}", *items, r"\end{thebibliography}"])

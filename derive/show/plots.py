@@ -19,8 +19,14 @@ Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
 def curves(
-    title: str, x_label: str, y_label: str, data: Sequence[Curve], *, diagonal: bool = False, marks: Sequence[tuple[str, float, float]] = ()
-) -> Figure:  # fmt: skip
+    title: str,
+    x_label: str,
+    y_label: str,
+    data: Sequence[Curve],
+    *,
+    diagonal: bool = False,
+    marks: Sequence[tuple[str, float, float]] = (),
+) -> Figure:
     """A figure of a few curves, with the diagonal y = x and marked points where asked."""
     from matplotlib.figure import Figure
 
@@ -77,11 +83,12 @@ def report_figures(data: Mapping[str, Any]) -> list[tuple[str, Figure]]:
         figures.append(("The correlation map at the same point, both variances $q^{*} = 1$.", figure))
     if "edge" in data:
         item = data["edge"]
-        marks = [("$q^*$ = 1", *item["point"])] if item.get("point") else []
-        figure = curves("edge of chaos", r"$\sigma_w$", r"$\sigma_b$", [("$q^*$ from %.3g to %.3g" % tuple(item["range"]), item["sigma_w"], item["sigma_b"])], marks=marks)  # fmt: skip  # noqa: UP031
-        figures.append(
-            (r"The edge of chaos, a curve in $(\sigma_w, \sigma_b)$ with the variance $q^{*}$ as parameter.", figure)
-        )
+        marks = [("$q^*$ = 1", *item["point"])] if item["point"] else []
+        first, last = item["range"]
+        line = (f"$q^*$ from {first:.3g} to {last:.3g}", item["sigma_w"], item["sigma_b"])
+        figure = curves("edge of chaos", r"$\sigma_w$", r"$\sigma_b$", [line], marks=marks)
+        caption = r"The edge of chaos, a curve in $(\sigma_w, \sigma_b)$ with the variance $q^{*}$ as parameter."
+        figures.append((caption, figure))
     return figures
 
 

@@ -12,11 +12,44 @@ RESERVED = {
     "q": "q", "q1": "q_{1}", "q2": "q_{2}", "c": "c", "K": "K", "Delta": r"\Delta", "x": "x", "z": "z", "u": "u",
     "v": "v", "sigma_w": r"\sigma_{w}", "sigma_b": r"\sigma_{b}",
 }  # fmt: skip
-GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Psi", "Omega"]
+GREEK = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "iota",
+    "kappa",
+    "lambda",
+    "mu",
+    "nu",
+    "xi",
+    "pi",
+    "rho",
+    "sigma",
+    "tau",
+    "upsilon",
+    "phi",
+    "chi",
+    "psi",
+    "omega",
+    "Gamma",
+    "Theta",
+    "Lambda",
+    "Xi",
+    "Pi",
+    "Sigma",
+    "Upsilon",
+    "Psi",
+    "Omega",
+]
 
 
 def symbol_name(name: str) -> str:
-    r"""LaTeX of a parameter's name: a -> a, alpha -> \alpha, slope_1 -> \mathrm{slope}_{1}; never a macro of the user's."""
+    r"""LaTeX of a parameter's name: a -> a, alpha -> \alpha, slope_1 -> \mathrm{slope}_{1}; no macro of a user's."""
     if name in RESERVED:
         return RESERVED[name]
     head, _, tail = name.strip("_").partition("_")

@@ -92,5 +92,10 @@ def equation(left: str, *sides: Mapping[str, Any]) -> str:
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
+def proof_latex(steps: Iterable[Step]) -> str:
+    """LaTeX of the derivation of a result (paragraphs for a document that loads amsmath and amssymb)."""
+    return latex_text([tree(step) for step in steps])
+
+
 def _title(rule: str) -> str:
     return rule.replace("_", " ")

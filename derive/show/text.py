@@ -13,7 +13,7 @@ _SYMBOL = {
     "√": r"$\surd$", "·": r"$\cdot$", "×": r"$\times$", "−": r"$-$", "±": r"$\pm$", "∞": r"$\infty$", "≤": r"$\le$",
     "≥": r"$\ge$", "≠": r"$\ne$", "→": r"$\to$", "∈": r"$\in$", "ϕ": r"$\phi$", "φ": r"$\varphi$", "∥": r"$\parallel$",
     "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\dots{}", " ": "~", "∘": r"$\circ$",
-    "ℝ": r"$\mathbb{R}$", "∂": r"$\partial$", "∫": r"$\int$", "Σ": r"$\Sigma$", "≈": r"$\approx$", "⇒": r"$\Rightarrow$",
+    "ℝ": r"$\mathbb{R}$", "∂": r"$\partial$", "∫": r"$\int$", "Σ": r"$\Sigma$", "≈": r"$\approx$",
 }  # fmt: skip
 
 

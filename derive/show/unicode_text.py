@@ -73,7 +73,7 @@ class UnicodePrinter(StrPrinter):
             self._print(value) if condition == True else f"{self._print(value)} if {self._print(condition)}"  # noqa: E712
             for value, condition in expr.args
         ]
-        return "{" + "; ".join(cases[:-1] + [f"{cases[-1]} else" if "if" not in cases[-1] else cases[-1]]) + "}"
+        return "{" + "; ".join([*cases[:-1], f"{cases[-1]} else" if "if" not in cases[-1] else cases[-1]]) + "}"
 
     def _print_GaussianE(self, expr) -> str:
         body = self.known.get(expr.body) or self._print(expr.body)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from derive.show.text import escape
+
 if TYPE_CHECKING:
     from derive.records import Enclosure
     from derive.show.document import Names
@@ -13,9 +15,8 @@ if TYPE_CHECKING:
 def number(title: str, latex: str, plain: str, value: Any, digits: int = 16) -> dict[str, Any]:
     """A row of a table: an enclosure, or text where there is no number."""
     row: dict[str, Any] = {"title": title, "symbol": {"latex": latex, "unicode": plain}}
-    if value is None or isinstance(value, str | bool):
-        text = {True: "yes", False: "no", None: "undecided"}.get(value, value)
-        return {**row, "text": text, "latex": rf"\text{{{text}}}", "value": None, "radius": None}
+    if isinstance(value, str):
+        return {**row, "text": value, "latex": rf"\text{{{escape(value)}}}", "value": None, "radius": None}
     return {**row, **certified(value, digits)}
 
 
