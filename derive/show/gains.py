@@ -1,0 +1,189 @@
+"""The document of `eoc gain`: three gains, each with what a deep stack does at it, and PyTorch's number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from derive.show.document import Names, attempt, formula, names_of, results
+from derive.show.values import certified, gains, number
+
+SCHEMA = "eoc.gain/1"
+
+MEANINGS = {
+    "rms": (
+        "root-mean-square gain",
+        r"\sqrt{q / \operatorname{\mathbb{E}}\varphi^{2}}",
+        "√(q/E φ²)",
+        "keeps the variance of the pre-activations: V(q) = q",
+    ),
+    "std": (
+        "standard-deviation gain",
+        r"\sqrt{q / \operatorname{Var}\varphi}",
+        "√(q/Var φ)",
+        "gives activations the variance q about their mean; the next layer sees the mean as well, so it keeps V(q) = q "
+        "only where the mean is zero",
+    ),
+    "critical": (
+        "χ-critical gain",
+        r"1/\sqrt{\operatorname{\mathbb{E}}\varphi'^{2}}",
+        "1/√(E φ'²)",
+        "keeps the mean square of gradients: χ(q) = 1",
+    ),
+}
+
+
+def gain_document(
+    theory: Any, question: Mapping[str, Any], title: str, q: Fraction, torch: Any = None
+) -> dict[str, Any]:
+    """The three gains at variance q with their fixed points (sigma_b = 0), as JSON values.
+
+    torch   None, or {"nonlinearity", "square" (a SymPy expression), "means"} of the same activation in PyTorch
+    """
+    import derive
+
+    found, names = results(theory), names_of(theory)
+    chosen = gains(found)
+    rows = []
+    for name, (label, latex, plain, meaning) in MEANINGS.items():
+        gain = getattr(chosen, name)
+        row = {"id": name, "title": label, "symbol": {"latex": latex, "unicode": plain}, "meaning": meaning}
+        if name == "critical" and theory.maps.jumps:
+            rows.append({**row, "text": "none: the activation jumps, so that χ is infinite at every gain"})
+        elif theory.domains:
+            at_q = gain.subs(q=q)
+            rows.append({**row, "kind": str(gain.kind), "formula": formula(at_q.closed, names)})
+        else:
+            value = attempt(lambda gain=gain: gain.number(q=q))
+            rows.append(
+                {**row, "text": value}
+                if isinstance(value, str)
+                else {**row, **certified(value), **_depth(theory, found, gain.template, q)}
+            )
+    return {
+        "schema": SCHEMA,
+        "version": derive.__version__,
+        "question": {**question, "q": str(q)},
+        "activation": {"title": title, "parameters": [[name, str(domain)] for name, domain in theory.domains]},
+        "moments": _moments(found, q) if not theory.domains else [],
+        "gains": rows,
+        "torch": None if torch is None else _torch(theory, found, torch, names, q),
+        "leaky_slope": _leaky_slope(found, q) if not theory.domains else None,
+    }
+
+
+def _moments(found: Mapping[str, Any], q: Fraction) -> list[dict[str, Any]]:
+    rows = [("mean", "E φ"), ("second_moment", "E φ²"), ("derivative_second_moment", "E φ'²")]
+    return [number("", "", plain, attempt(lambda name=name: found[name].number(q=q))) for name, plain in rows]
+
+
+def _torch(
+    theory: Any, found: Mapping[str, Any], torch: Mapping[str, Any], names: Names, q: Fraction
+) -> dict[str, Any]:
+    from sympy import sqrt
+
+    gain = sqrt(torch["square"])
+    row = {"nonlinearity": torch["nonlinearity"], "meaning": torch["means"]}
+    if theory.domains:
+        return {**row, "formula": formula(gain, names)}
+    held = replace(found["second_moment"], template=gain, arguments=())
+    return {**row, **certified(held.number()), **_depth(theory, found, gain, q)}
+
+
+def _leaky_slope(found: Mapping[str, Any], q: Fraction) -> dict[str, Any]:
+    """The slope a of a leaky ReLU with the same E phi^2: q (1 + a^2)/2 = E phi^2."""
+    from sympy import Rational
+
+    second = found["second_moment"]
+    square = replace(second, template=2 * second.template / Rational(q.numerator, q.denominator) - 1)
+    value = attempt(lambda: square.number(q=q))
+    if isinstance(value, str):
+        return number("", "a", "a", value)
+    if value.lower >= 0:
+        return number("", "a", "a", replace(square, template=square.template ** Rational(1, 2)).number(q=q))
+    shown = certified(value, 10)["text"]
+    reason = f"none: a² would be {shown}" if value.upper < 0 else f"undecided: a² = {shown}"
+    return number("", "a", "a", reason)
+
+
+def _depth(theory: Any, found: Mapping[str, Any], gain: Any, q: Fraction) -> dict[str, Any]:
+    """V(q) at this gain with sigma_b = 0, and the fixed point that the variance q is carried to."""
+    second = found["second_moment"]
+    following = replace(second, template=gain**2 * second.template)
+    value = attempt(lambda: following.number(q=q))
+    if isinstance(value, str):
+        return {"next_variance": value, "fixed_point": {"text": value}}
+    return {
+        "next_variance": certified(value),
+        "fixed_point": _fixed_point(theory, found, gain, q, value),
+    }
+
+
+def _fixed_point(theory: Any, found: Mapping[str, Any], gain: Any, q: Fraction, following: Any) -> dict[str, Any]:
+    import flint
+
+    from derive.depth.edge import zero_everywhere
+    from derive.gaussian.numbers import ball, evaluate
+
+    second, slope = found["second_moment"].template, found["derivative_second_moment"].template
+    if zero_everywhere(second, slope):
+        return _scale_invariant(q, following)
+    with flint.ctx.workprec(140):
+        square = evaluate(gain**2, {"q": q}, 30)[0]
+
+    def excess(at: Any, digits: int) -> flint.arb:
+        return square * evaluate(second, {"q": at}, digits)[0] - ball(at)
+
+    with flint.ctx.workprec(140):
+        if excess(q, 30).contains(0):
+            return _described(found, square, ball(q), following)
+        root, tendency = _carried_to(excess, q)
+        if root is None:
+            return {"text": f"none: the variance {tendency}"}
+        return _described(found, square, root, following)
+
+
+def _scale_invariant(q: Fraction, following: Any) -> dict[str, Any]:
+    if q in following:
+        return {"text": "every variance is a fixed point, marginally stable (the activation is scale-invariant)"}
+    if following.upper < q:
+        return {"text": f"none: the variance shrinks by the factor {_ratio(q, following)} in each layer"}
+    return {"text": f"none: the variance grows by the factor {_ratio(q, following)} in each layer"}
+
+
+def _ratio(q: Fraction, following: Any) -> str:
+    return f"{float(following) / float(q):.6g}"
+
+
+def _carried_to(excess: Callable[[Any, int], Any], q: Fraction) -> tuple[Any, str]:
+    """The fixed point next to q in the direction in which the variance moves."""
+    from derive.depth.roots import grid, sign_changes
+
+    up = excess(q, 16) > 0
+    points = [point for point in grid(-8, 8, 3) if (point > q if up else point < q)]
+    roots = sign_changes(excess, [q, *points] if up else [*points, q])
+    if roots:
+        return (roots[0] if up else roots[-1]), ""
+    return None, "grows without bound" if up else "falls to 0"
+
+
+def _described(found: Mapping[str, Any], square: Any, root: Any, following: Any) -> dict[str, Any]:
+    """The fixed point with its stability, gradient gain and root mean square of the activation."""
+    from derive.gaussian.numbers import differentiate, evaluate, to_enclosure
+    from derive.program.symbols import Q
+
+    second, slope = found["second_moment"].template, found["derivative_second_moment"].template
+    at = {"q": root}
+    parallel = square * evaluate(differentiate(second, Q), at, 20)[0]
+    stable = True if abs(parallel) < 1 else False if abs(parallel) > 1 else None
+    moment = evaluate(second, at, 20)[0]
+    return {
+        "text": "",
+        "q": certified(to_enclosure(root)),
+        "stable": stable,
+        "chi_parallel": certified(to_enclosure(parallel)),
+        "chi": certified(to_enclosure(square * evaluate(slope, at, 20)[0])),
+        "activation_rms": certified(to_enclosure(moment.sqrt())),
+    }

@@ -1,0 +1,118 @@
+"""A document as a compact summary for terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+KIND_STYLES = {
+    "EXACT": "green",
+    "SPECIAL": "green",
+    "SERIES": "cyan",
+    "INTEGRAL": "cyan",
+    "ENCLOSURE": "cyan",
+    "ESTIMATE": "yellow",
+    "DIVERGENT": "yellow",
+    "UNKNOWN": "red",
+}
+LONGEST = 320
+"""Formulas with more letters than this are not printed in the summary."""
+
+
+def console(stderr: bool = False, narrowest: int = 120) -> Console:
+    """A console that respects NO_COLOR and does not wrap formulas at 80 columns in a pipe."""
+    made = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=max(made.width, narrowest))
+
+
+def summary(document: Mapping[str, Any]) -> RenderableType:
+    """Facts of the activation, results with their kinds, certified values, notes."""
+    parts: list[RenderableType] = [_head(document), _facts(document), Text(), _results(document)]
+    parts += _edge(document)
+    if document["values"]:
+        parts += [Text(), _values(document)]
+    elif document["activation"]["parameters"]:
+        names = ", ".join(item["name"] for item in document["activation"]["parameters"])
+        parts += [Text(), Text(f"values at q = 1 need numbers: --set {names.split(',')[0]}=...", style="dim")]
+    parts += [Text(f"note: {note}", style="yellow") for note in _notes(document)]
+    return Group(*parts)
+
+
+def _head(document: Mapping[str, Any]) -> Text:
+    activation = document["activation"]
+    text = Text()
+    if activation["title"] != activation["text"]:
+        text.append(f"{activation['title']}   ", style="bold")
+    return text.append(f"φ(x) = {activation['formula']['unicode']}", style="bold")
+
+
+def _facts(document: Mapping[str, Any]) -> Text:
+    activation = document["activation"]
+    rows = [f"{name}: {value}" for name, value in activation["facts"]]
+    rows += [f"parameter {item['name']} in {item['domain']}" for item in activation["parameters"]]
+    return Text(" · ".join(rows).replace("$", ""), style="dim")
+
+
+def _results(document: Mapping[str, Any]) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for result in document["results"]:
+        kind = Text(result["kind"], style=KIND_STYLES.get(result["kind"], ""))
+        table.add_row(Text(result["symbol"]["unicode"]), kind, _formula_text(result))
+    return table
+
+
+def _formula_text(result: Mapping[str, Any]) -> Text:
+    text = result["unicode"]
+    if len(text) > LONGEST:
+        how = "--latex FILE, --code BACKEND or --json - show it"
+        return Text(f"a formula of {result['operations']} operations ({how})", style="dim")
+    shown = Text(text)
+    for blocker in result["blockers"][:2]:
+        shown.append(f"\nno closed form: {blocker}".replace("$", ""), style="dim")
+    for condition in result["conditions"]:
+        shown.append(f"\nprovided {condition}", style="dim")
+    return shown
+
+
+def _edge(document: Mapping[str, Any]) -> list[RenderableType]:
+    edge = document["edge"]
+    rows: list[RenderableType] = [Text(), Text("edge of chaos, a curve with the variance q as parameter", style="bold")]
+    if edge["formulas"]:
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for item in edge["formulas"]:
+            table.add_row(item["symbol"]["unicode"], _formula_text({**item, "blockers": [], "conditions": []}))
+        rows.append(table)
+    if edge["reason"]:
+        rows.append(Text(edge["reason"]))
+    return rows
+
+
+def _values(document: Mapping[str, Any]) -> RenderableType:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for row in document["values"]:
+        table.add_row(row["title"], row["symbol"]["unicode"], row["text"])
+    at = document["values_at"].replace("$", "")
+    return Group(Text(f"values at {at} (certified digits)", style="bold"), Padding(table, 0))
+
+
+def _notes(document: Mapping[str, Any]) -> list[str]:
+    found = [*document["activation"]["notes"], *document["notes"]]
+    return list(dict.fromkeys(note.replace("$", "") for note in found))
+
+
+def proof_text(document: Mapping[str, Any]) -> str:
+    """The derivations as plain text."""
+    from derive.show.proof import plain_text
+
+    blocks = [f"{item['title']}\n{plain_text(item['steps'])}" for item in document["proofs"]]
+    return "\n\n".join(blocks) if blocks else "nothing was derived in closed form: there are no steps to show"
