@@ -1,0 +1,52 @@
+"""NumPy; SciPy where NumPy lacks a function."""
+
+from __future__ import annotations
+
+from derive.emit.backend import Backend
+from derive.emit.layout import indented, signature
+from derive.emit.text import Body
+
+PREAMBLE = '''
+def _arrays(*values):
+    """The arguments as arrays of one floating dtype; plain numbers take the dtype of the arrays."""
+    arrays = [np.asarray(value) for value in values if not isinstance(value, (bool, int, float))]
+    dtype = np.result_type(*arrays) if arrays else np.dtype(float)
+    if not np.issubdtype(dtype, np.floating):
+        dtype = np.dtype(float)
+    return tuple(np.asarray(value, dtype=dtype) for value in values)
+
+
+def _number(value, like):
+    """A number as an array of the same dtype."""
+    return np.asarray(value, dtype=like.dtype)
+
+
+def _result(value, *arguments):
+    """The value in the common shape and dtype of the arguments; scalars for scalars."""
+    shape = np.broadcast_shapes(*(argument.shape for argument in arguments))
+    result = np.asarray(value, dtype=arguments[0].dtype)
+    return result[()] if result.shape == shape else np.broadcast_to(result, shape).copy()[()]
+'''
+
+
+def function(body: Body) -> str:
+    """One function; NumPy has no automatic differentiation, so partial derivatives are left out."""
+    names = ", ".join((*body.arguments, *body.parameters))
+    comma = "," if len(body.arguments) + len(body.parameters) == 1 else ""
+    head = signature(body, "ArrayLike", "ArrayLike", "NDArray[np.floating]")
+    lines = [f"{names}{comma} = _arrays({names})", *body.lines, f"return _result({body.value}, {names})"]
+    return indented(head, body.doc, lines)
+
+
+SCIPY = {"erf": "erf", "erfc": "erfc", "erfcx": "erfcx", "normal_cdf": "ndtr", "owens_t": "owens_t"}
+
+BACKEND = Backend(
+    name="numpy",
+    imports=("import numpy as np", "from numpy.typing import ArrayLike, NDArray"),
+    preamble=PREAMBLE,
+    function=function,
+    infinity="np.inf",
+    pi="np.pi",
+    borrowed={operation: ("scipy.special", name) for operation, name in SCIPY.items()},
+    reserved=frozenset(("np", "ArrayLike", "NDArray", *SCIPY.values())),
+)

@@ -1,0 +1,120 @@
+"""PyTorch: tensors of any shape and floating dtype, gradients of every order, torch.func."""
+
+from __future__ import annotations
+
+from derive.emit.backend import Backend
+from derive.emit.layout import indented, signature
+from derive.emit.text import Body
+
+PREAMBLE = '''
+def _tensors(*values):
+    """The arguments as tensors of one floating dtype and device; plain numbers take those of the tensors."""
+    tensors = [value for value in values if isinstance(value, torch.Tensor)]
+    leading = [tensor for tensor in tensors if tensor.dim() > 0] or tensors
+    dtype = leading[0].dtype if leading else torch.float64
+    for tensor in leading[1:]:
+        dtype = torch.promote_types(dtype, tensor.dtype)
+    if not dtype.is_floating_point:
+        dtype = torch.get_default_dtype()
+    device = leading[0].device if leading else None
+    return tuple(torch.as_tensor(value, dtype=dtype, device=device) for value in values)
+
+
+def _number(value, like):
+    """A number as a tensor of the same dtype and device."""
+    return torch.full((), value, dtype=like.dtype, device=like.device)
+
+
+def _result(value, *arguments):
+    """The value in the common shape and dtype of the arguments, a function of them also where it is constant."""
+    shape = torch.broadcast_shapes(*(argument.shape for argument in arguments))
+    value = torch.as_tensor(value, dtype=arguments[0].dtype, device=arguments[0].device).expand(shape)
+    for argument in arguments:
+        if argument.requires_grad and not value.requires_grad:
+            value = torch.where(torch.ones(shape, dtype=torch.bool, device=value.device), value, argument)
+    return value
+'''
+
+STATED = '''
+def _differentiable(value, partials, names):
+    """The function `value` with stated partial derivatives (place of the argument -> function of all of them)."""
+
+    def times(factor, partial):
+        # an infinite derivative that nobody asks for is no derivative
+        return factor*torch.where((factor == 0) & torch.isinf(partial), 0, partial)
+
+    def stated(place):
+        if place not in partials:
+            raise NotImplementedError(f"no derivative is stated with respect to {names[place]}")
+        return partials[place]
+
+    class Stated(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(*inputs):
+            return value(*inputs).clone()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad):
+            inputs = ctx.saved_tensors
+            needed = enumerate(ctx.needs_input_grad)
+            return tuple(times(grad, stated(place)(*inputs)) if need else None for place, need in needed)
+
+        @staticmethod
+        def jvp(ctx, *tangents):
+            inputs, total = ctx.saved_tensors, 0
+            for place, tangent in enumerate(tangents):
+                if tangent is not None and (place in partials or bool((tangent != 0).any())):
+                    total = total + times(tangent, stated(place)(*inputs))
+            return total
+
+    return Stated.apply
+'''
+
+
+def function(body: Body) -> str:
+    """One function, and before it the stated derivatives it uses."""
+    names = ", ".join((*body.arguments, *body.parameters))
+    head = signature(body, "torch.Tensor", "float | torch.Tensor", "torch.Tensor")
+    single = "," if len(body.arguments) + len(body.parameters) == 1 else ""
+    if not body.partials:
+        lines = [f"{names}{single} = _tensors({names})", *body.lines, f"return _result({body.value}, {names})"]
+        return indented(head, body.doc, lines)
+    inner = f"_{body.name}"
+    lines = [
+        f"{names}{single} = torch.broadcast_tensors(*_tensors({names}))",
+        f"return {inner}({names})",
+    ]
+    return "\n\n\n".join([*_stated(body, inner), indented(head, body.doc, lines)])
+
+
+def _stated(body: Body, name: str) -> list[str]:
+    """The function on tensors of one shape under this name, after the derivatives it states."""
+    names = ", ".join((*body.arguments, *body.parameters))
+    plain = f"{name}_value" if body.partials else name
+    parts = [part for _, partial in body.partials for part in _stated(partial, partial.name)]
+    parts.append(indented(f"def {plain}({names}):", "", [*body.lines, f"return _result({body.value}, {names})"]))
+    if body.partials:
+        table = ", ".join(f"{place}: {partial.name}" for place, partial in body.partials)
+        quoted = ", ".join(f'"{text}"' for text in (*body.arguments, *body.parameters))
+        parts.append(f"{name} = _differentiable({plain}, {{{table}}}, ({quoted},))")
+    return parts
+
+
+BACKEND = Backend(
+    name="torch",
+    imports=("import torch",),
+    preamble=PREAMBLE,
+    stated=STATED,
+    function=function,
+    tensor_only=frozenset(("max", "min", "atan2", "clip")),
+    infinity="torch.inf",
+    pi="torch.pi",
+    reserved=frozenset(("torch",)),
+)

@@ -1,0 +1,50 @@
+"""What is emitted: one function of a module, with its arguments, parameters and partial derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sympy import Expr, sqrt
+
+from derive.program.symbols import Q1, Q2, C
+
+Bindings = tuple[tuple[str, Expr], ...]
+
+
+@dataclass(frozen=True)
+class Partial:
+    """A partial derivative stated exactly, with its own partial derivatives where they need stating too."""
+
+    expr: Expr
+    gradients: Mapping[str, Partial | Expr] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EmittedFunction:
+    """One function of an emitted module.
+
+    name        its name, an identifier
+    expr        its value, in symbols named as the arguments, parameters and bindings
+    arguments   positional arguments, in order
+    parameters  keyword arguments without default, in order
+    doc         its docstring
+    gradients   argument or parameter -> partial derivative (at fixed other arguments and parameters).
+                Where given, automatic differentiation uses these instead of differentiating the
+                text: the way to one-sided derivatives at an edge such as c = 1. All that is not
+                listed has then no derivative, and asking for it raises.
+    bindings    names bound before the value is computed, such as `pair_bindings()`
+    """
+
+    name: str
+    expr: Expr
+    arguments: tuple[str, ...]
+    parameters: tuple[str, ...] = ()
+    doc: str = ""
+    gradients: Mapping[str, Partial | Expr] = field(default_factory=dict)
+    bindings: Bindings = ()
+
+
+def pair_bindings() -> Bindings:
+    """K = c*sqrt(q1*q2) and Delta = q1*q2*(1 - c)*(1 + c), for a function of (q1, q2, c)."""
+    return (("K", C * sqrt(Q1 * Q2)), ("Delta", Q1 * Q2 * (1 - C) * (1 + C)))

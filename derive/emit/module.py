@@ -1,0 +1,112 @@
+"""A standalone module: imports, what the library lacks, and one function after another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sympy import Expr
+
+from derive.emit.backend import Backend, backends
+from derive.emit.function import Bindings, EmittedFunction, Partial
+from derive.emit.text import Body, safe_names, written
+from derive.program.registry import operations
+from derive.records import EocError
+
+
+def emit(functions: tuple[EmittedFunction, ...], backend: str, header: str = "") -> str:
+    """The source of a standalone module with these functions.
+
+    It imports the backend's library and nothing of this toolkit; SciPy only where NumPy lacks a
+    function, which its first line then says. The same question gives the same text.
+    """
+    if backend not in backends():
+        raise EocError(
+            f"there is no backend {backend!r}",
+            where=backend,
+            why=f"the backends are: {', '.join(backends())}",
+            instead=f"use {next(iter(backends()))!r}",
+        )
+    target = backends()[backend]
+    used: set[str] = set()
+    printed = []
+    for function in functions:
+        body, operations_used = _body(function, target)
+        used |= operations_used
+        printed.append(target.function(body))
+    parts = [_head(header, used, target), _imports(used, target), target.preamble.strip("\n")]
+    if any(function.gradients for function in functions):
+        parts.append(target.stated.strip("\n"))
+    parts += _helpers(used, target)
+    return "\n\n\n".join(part for part in (*parts, *printed) if part) + "\n"
+
+
+def _head(header: str, used: set[str], target: Backend) -> str:
+    borrowed = sorted({target.borrowed[name] for name in used if name in target.borrowed})
+    lines = []
+    if borrowed:
+        names = ", ".join(name for _, name in borrowed)
+        lines.append(f"# Needs {borrowed[0][0]} for: {names}.")
+    lines.append(f'"""{_quoted(header or "Emitted functions.")}"""')
+    return "\n".join(lines)
+
+
+def _imports(used: set[str], target: Backend) -> str:
+    borrowed = sorted({target.borrowed[name] for name in used if name in target.borrowed})
+    lines = list(target.imports)
+    lines += [f"from {module} import {name}" for module, name in borrowed]
+    return "\n".join(lines)
+
+
+def _helpers(used: set[str], target: Backend) -> list[str]:
+    table = operations()
+    sources = [table[name].helpers[target.name] for name in sorted(used) if target.name in table[name].helpers]
+    return [source.strip("\n") for source in dict.fromkeys(sources)]
+
+
+def _body(function: EmittedFunction, target: Backend) -> tuple[Body, set[str]]:
+    names = (*function.arguments, *function.parameters)
+    bound = tuple(name for name, _ in function.bindings)
+    safe = safe_names((*bound, *names), target.reserved | {function.name})
+    used: set[str] = set()
+    body = _one(function.name, function.expr, function.gradients, function, safe, target, used)
+    return body, used
+
+
+def _one(
+    name: str,
+    expr: Expr,
+    gradients: Mapping[str, Partial | Expr],
+    function: EmittedFunction,
+    safe: dict[str, str],
+    target: Backend,
+    used: set[str],
+) -> Body:
+    names = (*function.arguments, *function.parameters)
+    lines, value, operations_used = written(expr, names, _needed(expr, function.bindings), target, safe)
+    used |= operations_used
+    partials = []
+    for variable, partial in gradients.items() if target.stated else ():
+        inner = partial if isinstance(partial, Partial) else Partial(partial)
+        called = f"_{name.lstrip('_')}_d_{variable}"
+        made = _one(called, inner.expr, inner.gradients, function, safe, target, used)
+        partials.append((names.index(variable), made))
+    return Body(
+        name=name,
+        doc=_quoted(function.doc) if name == function.name else "",
+        arguments=tuple(safe[argument] for argument in function.arguments),
+        parameters=tuple(safe[parameter] for parameter in function.parameters),
+        lines=lines,
+        value=value,
+        partials=tuple(sorted(partials, key=lambda pair: pair[0])),
+    )
+
+
+def _needed(expr: Expr, bindings: Bindings) -> Bindings:
+    names = {symbol.name for symbol in expr.free_symbols}
+    return tuple(pair for pair in bindings if pair[0] in names or pair[0] == "Delta")
+
+
+def _quoted(text: str) -> str:
+    """Text made safe between triple quotes."""
+    safe = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return safe[:-1] + '\\"' if safe.endswith('"') else safe
