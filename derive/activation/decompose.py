@@ -149,7 +149,7 @@ def _piecewise(expr, lower, upper):
             why="an activation must be defined on the whole line",
             instead="end with a default branch, (value, True)",
         )
-    cells.sort(key=lambda part: _position(part, cells))
+    cells = sorted(cells, key=lambda part: _position(part, cells))
     return [new for low, high, value in cells for new in decompose(value, low, high)]
 
 

@@ -1,0 +1,289 @@
+"""Rigorous ranges of expressions over intervals of x that may reach to infinity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flint import acb, arb
+from sympy import Add, Expr, Max, Min, Mul, Poly, Pow
+
+from derive.program.evaluate import run_balls
+from derive.program.gate import freeze
+from derive.program.registry import by_head, operations
+from derive.program.symbols import X
+from derive.records import Unsupported
+
+INF, NEG_INF = arb.pos_inf(), arb.neg_inf()
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """low <= f(x) <= high for every x of an interval at which f is finite; the ends are exact numbers or ±inf."""
+
+    low: arb
+    high: arb
+
+    def __neg__(self) -> Range:
+        return Range(-self.high, -self.low)
+
+    def __add__(self, other: Range) -> Range:
+        return _outward(self.low + other.low, self.high + other.high)
+
+    def __mul__(self, other: Range) -> Range:
+        ends = [_times(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
+        lows, highs = [end.lower() for end in ends], [end.upper() for end in ends]
+        return Range(min(lows), max(highs))
+
+    def finite(self) -> bool:
+        """Whether both ends are finite."""
+        return bool(self.low.is_finite() and self.high.is_finite())
+
+    def magnitude(self) -> Range:
+        """The range of |f|."""
+        if self.low >= 0:
+            return self
+        return -self if self.high <= 0 else Range(arb(0), max(-self.low, self.high))
+
+    def ball(self) -> arb:
+        """A ball that contains a finite range."""
+        return self.low.union(self.high)
+
+
+WHOLE = Range(NEG_INF, INF)
+
+
+def _outward(low: arb, high: arb) -> Range:
+    return Range(NEG_INF if low.is_nan() else low.lower(), INF if high.is_nan() else high.upper())
+
+
+def _times(a: arb, b: arb) -> arb:
+    """A product of end points: 0 times an end point at infinity is 0, because every value is finite."""
+    return arb(0) if a.is_zero() or b.is_zero() else a * b
+
+
+INCREASING = {
+    "exp": (arb(0), INF),
+    "tanh": (arb(-1), arb(1)),
+    "erf": (arb(-1), arb(1)),
+    "atan": (arb(-2), arb(2)),
+    "sinh": (NEG_INF, INF),
+    "asinh": (NEG_INF, INF),
+    "sigmoid": (arb(0), arb(1)),
+    "normal_cdf": (arb(0), arb(1)),
+    "softplus": (arb(0), INF),
+    "expm1": (arb(-1), INF),
+    "log": (NEG_INF, INF),
+    "log1p": (NEG_INF, INF),
+    "acosh": (arb(0), INF),
+    "asin": (arb(-2), arb(2)),
+    "atanh": (NEG_INF, INF),
+}
+"""Increasing functions with bounds of their values, by operation."""
+
+DECREASING = {"erfc": (arb(0), arb(2)), "erfcx": (arb(0), INF), "acos": (arb(0), arb(4))}
+
+EVEN = {"cosh": (1, arb(1), INF), "sech": (-1, arb(0), arb(1)), "normal_pdf": (-1, arb(0), arb(1))}
+"""Even functions: +1 increasing or -1 decreasing in |u|, with bounds of their values."""
+
+BOUNDED = {"sin": (arb(-1), arb(1)), "cos": (arb(-1), arb(1)), "sinc": (arb(-1), arb(1)), "owens_t": (arb(-1), arb(1))}
+
+
+class Ranges:
+    """Ranges over low <= x <= high, for parameters with the given enclosures.
+
+    values  name of a parameter -> arb; parameters are numbers here
+    """
+
+    def __init__(self, low: arb, high: arb, values: Mapping[str, arb]) -> None:
+        self.x = Range(low, high)
+        self.values = values
+        self.known: dict[Expr, Range] = {X: self.x}
+
+    def __call__(self, expr: Expr) -> Range:
+        """The range of an expression without kinks; (-inf, inf) where nothing better is known."""
+        if expr not in self.known:
+            self.known[expr] = self._range(expr)
+        return self.known[expr]
+
+    def _range(self, expr: Expr) -> Range:
+        if not expr.has(X):
+            value = constant(expr, self.values)
+            return _outward(value.lower(), value.upper()) if value.is_finite() else WHOLE
+        if isinstance(expr, (Add, Pow, Mul)) and expr.is_polynomial(X):
+            return self._polynomial(expr)
+        if isinstance(expr, Add):
+            return self._sum(expr)
+        if isinstance(expr, Mul):
+            return self._product(expr)
+        if isinstance(expr, Pow):
+            return self._power(expr.base, expr.exp)
+        if isinstance(expr, (Max, Min)):
+            parts = [self(part) for part in expr.args]
+            pick = max if isinstance(expr, Max) else min
+            return Range(pick(part.low for part in parts), pick(part.high for part in parts))
+        return self._function(expr)
+
+    def _sum(self, expr: Add) -> Range:
+        total = Range(arb(0), arb(0))
+        for term in expr.args:
+            total = total + self(term)
+        return total
+
+    def _product(self, expr: Mul) -> Range:
+        total = Range(arb(1), arb(1))
+        for factor in expr.args:
+            total = total * self(factor)
+        return total
+
+    def _polynomial(self, expr: Expr) -> Range:
+        """A polynomial in x: near infinity as x**n times a polynomial in 1/x."""
+        if isinstance(expr, Pow) and expr.base == X:
+            return integer_power(self.x, int(expr.exp))
+        poly = Poly(expr, X)
+        coefficients = [constant(c, self.values) for c in poly.all_coeffs()]
+        low, high = self.x.low, self.x.high
+        if self.x.finite():
+            return intersect(self._plain(expr), taylor_range(coefficients, self.x.ball()))
+        if low > 0 or high < 0:
+            end = low if low > 0 else high
+            inverse = (1 / end).union(arb(0))
+            tail = arb(0)
+            for c in reversed(coefficients):
+                tail = tail * inverse + c
+            lead = integer_power(self.x, poly.degree())
+            return intersect(lead * Range(tail.lower(), tail.upper()), self._plain(expr))
+        return self._plain(expr)
+
+    def _plain(self, expr: Expr) -> Range:
+        if isinstance(expr, Pow):
+            return integer_power(self(expr.base), int(expr.exp))
+        return self._sum(expr) if isinstance(expr, Add) else self._product(expr)
+
+    def _power(self, base: Expr, exponent: Expr) -> Range:
+        if exponent.is_Integer:
+            return integer_power(self(base), int(exponent))
+        inside = self(base)
+        if exponent.has(X):
+            if inside.low <= 0:
+                return WHOLE
+            return increasing("exp", increasing("log", inside) * self(exponent))
+        if inside.high < 0:
+            return WHOLE
+        inside = Range(max(inside.low, arb(0)), inside.high)  # where the power is real, the base is >= 0
+        power = constant(exponent, self.values)
+        if power > 0:
+            return Range(_root(inside.low, power).lower(), _root(inside.high, power).upper())
+        if power < 0:
+            return integer_power(Range(_root(inside.low, -power).lower(), _root(inside.high, -power).upper()), -1)
+        return WHOLE
+
+    def _function(self, expr: Expr) -> Range:
+        operation = by_head().get(type(expr))
+        if operation is None:
+            return WHOLE
+        if len(expr.args) == 1:
+            inside = self(expr.args[0])
+            if operation.name in INCREASING:
+                return increasing(operation.name, inside)
+            if operation.name in DECREASING:
+                return monotone(operation.name, Range(inside.high, inside.low), DECREASING[operation.name])
+            if operation.name in EVEN:
+                direction, *bounds = EVEN[operation.name]
+                size = inside.magnitude()
+                ends = size if direction > 0 else Range(size.high, size.low)
+                return monotone(operation.name, ends, tuple(bounds))
+        return self._by_ball(operation, expr)
+
+    def _by_ball(self, operation, expr: Expr) -> Range:
+        inside = [self(part) for part in expr.args[: operation.arity] if operation.arity > 0]
+        bounds = Range(*BOUNDED.get(operation.name, (NEG_INF, INF)))
+        if not inside or not all(part.finite() for part in inside):
+            return bounds
+        value = operation.ball([acb(part.ball()) for part in inside], True)
+        if not value.is_finite() or not value.imag.contains(0):
+            return bounds
+        return intersect(Range(value.real.lower(), value.real.upper()), bounds)
+
+
+def constant(expr: Expr, values: Mapping[str, arb]) -> arb:
+    """The enclosure of an expression free of x."""
+    symbols = tuple(sorted(expr.free_symbols, key=str))
+    missing = [s.name for s in symbols if s.name not in values]
+    if missing:
+        raise Unsupported(
+            "a numeric question needs a number for every parameter",
+            where=", ".join(missing),
+            instead="give it a value",
+        )
+    result = run_balls(freeze({"value": expr}, symbols), {s.name: values[s.name] for s in symbols})["value"]
+    return result.real if result.imag.is_zero() else arb.nan()
+
+
+def intersect(first: Range, second: Range) -> Range:
+    """What two enclosures of one function share."""
+    return Range(max(first.low, second.low), min(first.high, second.high))
+
+
+def integer_power(base: Range, n: int) -> Range:
+    """base**n; unbounded where a negative power meets zero."""
+    if n < 0:
+        power = integer_power(base, -n)
+        if power.low > 0 or power.high < 0:
+            ends = Range(_reciprocal(power.high), _reciprocal(power.low))
+            return Range(ends.low.lower(), ends.high.upper())
+        if power.low >= 0:
+            return Range(_reciprocal(power.high).lower(), INF)
+        return Range(NEG_INF, _reciprocal(power.low).upper()) if power.high <= 0 else WHOLE
+    if n == 0:
+        return Range(arb(1), arb(1))
+    if n % 2 == 0:
+        base = base.magnitude()
+    return Range(_ends_power(base.low, n).lower(), _ends_power(base.high, n).upper())
+
+
+def _ends_power(end: arb, n: int) -> arb:
+    """end**n by products, which Arb's general power is not for zero and infinite numbers."""
+    result = end
+    for _ in range(n - 1):
+        result = result * end
+    return result
+
+
+def _reciprocal(end: arb) -> arb:
+    return 1 / end if end.is_finite() else arb(0)
+
+
+def _root(end: arb, power: arb) -> arb:
+    return end if end.is_zero() or not end.is_finite() else end**power
+
+
+def increasing(name: str, inside: Range) -> Range:
+    """The range of an increasing operation."""
+    return monotone(name, inside, INCREASING[name])
+
+
+def monotone(name: str, ends: Range, bounds: tuple[arb, arb]) -> Range:
+    """The range of a monotone operation from its values at two ends, inside known bounds."""
+    ball = operations()[name].ball
+    values = []
+    for end, bound, side in ((ends.low, bounds[0], "lower"), (ends.high, bounds[1], "upper")):
+        value = ball([acb(end)], False) if end.is_finite() else None
+        real = value is not None and value.is_finite() and value.imag.is_zero()
+        values.append(getattr(value.real, side)() if real else bound)
+    return intersect(Range(*values), Range(*bounds))
+
+
+def taylor_range(coefficients: list[arb], x: arb) -> Range:
+    """A polynomial over a ball, expanded about its centre."""
+    centre, shift = arb(x.mid()), x - arb(x.mid())
+    row, step = list(coefficients), Range(shift.lower(), shift.upper())
+    total = Range(arb(0), arb(0))
+    for k in range(len(row)):
+        for i in range(1, len(row) - k):
+            row[i] = row[i] + centre * row[i - 1]
+        term = row[len(row) - 1 - k]
+        if not term.is_finite():
+            return WHOLE
+        total = total + Range(term.lower(), term.upper()) * integer_power(step, k)
+    return total
