@@ -12,11 +12,11 @@ from flint import acb, arb, fmpq
 from sympy import Expr, Rational, S, Symbol
 
 from derive.activation import parity as symmetry
+from derive.activation.bounds import bound, largest
 from derive.activation.cells import Cell
 from derive.activation.growth import Growth
 from derive.activation.normal_form import normal_form
-from derive.activation.ranges import constant
-from derive.activation.tail import Tail
+from derive.activation.ranges import INF, NEG_INF, constant
 from derive.activation.terms import NormalForm, from_cells
 from derive.program.evaluate import plan
 from derive.program.gate import freeze
@@ -90,20 +90,20 @@ class PieceFunction:
         return result.real
 
     def tail(self, side: int, start: arb | Fraction | int) -> Growth:
-        """|f(x)| <= exp(a + b|x| + s x^2) (1 + |x|)^n for |x| >= start > 0 on a side (+1 right, -1 left).
+        """|f(x)| <= exp(a + b|x| + s x^2) (1 + |x|)^n for |x| >= start >= 0 on a side (+1 right, -1 left).
 
-        start must lie beyond every breakpoint of that side. Raises Unsupported, naming the smallest part
-        that cannot be bounded.
+        Raises Unsupported, naming the smallest part that cannot be bounded.
         """
-        start = start if isinstance(start, arb) else ball(Fraction(start))
-        start = start.lower()
-        breaks = self.breaks
-        inside = not breaks or (start >= breaks[-1] if side > 0 else -start <= breaks[0])
-        if not (start > 0 and inside):
-            raise EocError(
-                "a tail starts beyond every breakpoint and beyond 0", where=str(start), instead="give a larger start"
-            )
-        return Tail(side, start, self.values).growth(self.form.cells[-1 if side > 0 else 0].value)
+        start = (start if isinstance(start, arb) else ball(Fraction(start))).lower()
+        if not start >= 0:
+            raise EocError("a tail starts at a distance >= 0 from the origin", where=str(start))
+        ends = [NEG_INF, *self.breaks, INF]
+        found = []
+        for cell, left, right in zip(self.form.cells, ends, ends[1:], strict=False):
+            near, far = (left.lower(), right.upper()) if side > 0 else (-right.upper(), -left.lower())
+            if far > start:
+                found.append(bound(cell.value, side, max(near, start), far, self.values))
+        return largest(found)
 
 
 def piece_function(expr: Expr, parameters: Mapping[str, Fraction | int | arb] | None = None) -> PieceFunction:

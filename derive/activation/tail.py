@@ -16,16 +16,16 @@ from derive.records import Unsupported
 
 
 class Tail:
-    """The bounds of expressions without kinks for x >= R (side +1) or x <= -R (side -1), R > 0."""
+    """The bounds of expressions without kinks for start <= |x| <= end on a side (+1: x > 0, -1: x < 0), start >= 0."""
 
-    def __init__(self, side: int, start: arb, values: Mapping[str, arb]) -> None:
+    def __init__(self, side: int, start: arb, values: Mapping[str, arb], end: arb = INF) -> None:
         self.side, self.start, self.values = side, start, values
-        self.ranges = Ranges(start, INF, values) if side > 0 else Ranges(NEG_INF, -start, values)
+        self.ranges = Ranges(start, end, values) if side > 0 else Ranges(-end, -start, values)
         self.known: dict[tuple[str, Expr], Log | None] = {}
 
     def growth(self, expr: Expr) -> Growth:
         """The bound of |expr|; Unsupported names the smallest part that grows faster or is not understood."""
-        bound = self.above(expr)
+        bound = self.found(expr)
         if bound is None:
             part = self._blocker(expr)
             raise Unsupported(
@@ -34,6 +34,13 @@ class Tail:
                 why="a bound exp(a + b|x| + s x^2) (1 + |x|)^n is needed; this part is faster or not understood",
                 instead="use a function that grows at most like exp(x^2)",
             )
+        return bound
+
+    def found(self, expr: Expr) -> Growth | None:
+        """The bound of |expr|, or None."""
+        bound = self.above(expr)
+        if bound is None:
+            return None
         whole = max(0, int(bound.n.ceil().unique_fmpz()))
         # a decaying power is at most its value at the start
         a = bound.a + (bound.n * (1 + self.start).log() if bound.n < 0 else 0)
@@ -195,6 +202,8 @@ class Tail:
 
     def _signed_polynomial(self, poly: Poly) -> Log | None:
         coefficients = [constant(c, self.values) for c in poly.all_coeffs()][::-1]
+        if len(coefficients) > 3 and not self.start > 0:
+            return None
         if len(coefficients) <= 3:
             c0, c1, c2 = [*coefficients, arb(0), arb(0)][:3]
             return Log(c0, self.side * c1, c2)

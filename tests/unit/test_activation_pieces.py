@@ -114,11 +114,25 @@ def test_what_grows_too_fast_is_named(expr, part):
     assert caught.value.where == part
 
 
-def test_a_tail_starts_beyond_the_breakpoints():
-    f = piece_function(Max(x - 2, 0))
-    with pytest.raises(EocError, match="beyond"):
-        f.tail(1, 1)
-    assert f.tail(-1, 1).at(arb(3)) == 0
+def test_a_tail_may_start_at_zero_and_before_breakpoints():
+    f = piece_function(Piecewise((exp(-x), x < 2), (x - 2, True)))
+    for start in (0, 1, 2, 5):
+        bound = f.tail(1, start)
+        for point in (0, 1, Fraction(3, 2), 2, 3, 50):
+            if point >= start:
+                assert not abs(f.at(point)) > bound.at(arb(int(2 * point)) / 2)
+    assert piece_function(Max(x - 2, 0)).tail(-1, 1).at(arb(3)) == 0
+    with pytest.raises(EocError, match="distance"):
+        f.tail(1, -1)
+
+
+def test_a_tail_is_bounded_by_parts_where_the_structure_decides_only_far_out():
+    f = piece_function(x / (x**2 - x + 1))
+    for start in (0, 1):
+        bound = f.tail(1, start)
+        assert bound.n == 0 and bound.b == 0 and bound.s == 0 and bound.a < 2
+    with pytest.raises(Unsupported):
+        piece_function(x / (x**2 - 3 * x + 1)).tail(1, 0)
 
 
 @pytest.mark.parametrize(
