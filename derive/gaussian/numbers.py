@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import flint
@@ -13,8 +14,7 @@ from sympy import Derivative, Dummy, Expr, Integer, Symbol, sqrt
 from derive.gaussian.answer import answer
 from derive.gaussian.enclosure import enclose
 from derive.gaussian.node import GaussianE, pair, single
-from derive.program.freeze import freeze
-from derive.program.evaluate import run_balls
+from derive.program import Program, freeze, run_balls
 from derive.program.symbols import DELTA, Q1, Q2, C, K, Q, U, V, X
 from derive.records import Enclosure, EocError, Kind, Unsupported
 
@@ -68,8 +68,8 @@ def evaluate(expr: Expr, values: Values, digits: int) -> tuple[flint.arb, flint.
     """The ball of an expression at the current precision, and the scale of its parts."""
     parts = outermost(expr)
     names, inputs, scale = {}, {}, flint.arb(0)
-    for part in parts:
-        symbol = Dummy("e")
+    for i, part in enumerate(parts):
+        symbol = Symbol(f"_node{i}", real=True)
         names[part] = symbol
         value = node_ball(part, values, digits)
         inputs[symbol] = value
@@ -108,10 +108,14 @@ def plain_ball(expr: Expr, values: Values, extra: Mapping[Symbol, flint.arb] | N
     inputs: dict[Symbol, flint.arb] = {}
     for symbol in sorted(expr.free_symbols, key=str):
         inputs[symbol] = extra[symbol] if symbol in extra else ball(_value(symbol, values))
-    symbols = tuple(inputs)
-    program = freeze({"value": expr}, symbols)
+    program = _program(expr, tuple(inputs))
     result = run_balls(program, {s.name: flint.acb(b) for s, b in inputs.items()})["value"]
     return result.real
+
+
+@lru_cache(maxsize=512)
+def _program(expr: Expr, symbols: tuple[Symbol, ...]) -> Program:
+    return freeze({"value": expr}, symbols)
 
 
 def _value(symbol: Symbol, values: Values) -> Any:
@@ -153,9 +157,14 @@ def differentiate_closed(closed: Expr, part: Derivative) -> Expr:
     """The derivative of a closed form, through Delta = q1*q2 - K**2 as well."""
     for symbol, count in part.variable_count:
         for _ in range(int(count)):
-            inner = {Q1: Q2, Q2: Q1, K: -2 * K}.get(symbol, 0)
-            closed = closed.diff(symbol) + closed.diff(DELTA) * inner
+            closed = closed_partial(closed, symbol)
     return closed
+
+
+def closed_partial(closed: Expr, symbol: Symbol) -> Expr:
+    """d/ds of a closed form in (q1, q2, K, Delta), Delta being q1*q2 - K**2."""
+    inner = {Q1: Q2, Q2: Q1, K: -2 * K}.get(symbol, Integer(0))
+    return closed.diff(symbol) + closed.diff(DELTA) * inner
 
 
 def differentiate(template: Expr, symbol: Symbol) -> Expr:
@@ -219,8 +228,11 @@ def numeric_law(node: GaussianE, values: Values, digits: int) -> dict[str, Any]:
     if node.cov.rows == 1:
         return {"q": entry(node.cov[0, 0])}
     q1, q2 = entry(node.cov[0, 0]), entry(node.cov[1, 1])
-    if node.cov[0, 1] == K and "c" in values:
+    correlation = node.cov[0, 1] / sqrt(node.cov[0, 0] * node.cov[1, 1])
+    if "c" in values and (node.cov[0, 1] == K or correlation == C):
         c = values["c"]
+    elif correlation.is_Rational:
+        c = Fraction(int(correlation.p), int(correlation.q))
     else:
         c = ball(entry(node.cov[0, 1])) / (ball(q1) * ball(q2)).sqrt()
     edge = (abs(c) == 1) if not isinstance(c, flint.arb) else not (abs(c) < 1)

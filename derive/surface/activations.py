@@ -11,8 +11,7 @@ from sympy import Expr, Integer, Rational, latex
 
 from derive.activation.facts import Facts, facts
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
-from derive.catalogue import entry, names
-from derive.formula import from_sympy, read, to_sympy
+from derive.formula import from_sympy, read, show_text, to_sympy
 from derive.layers.elementwise import Elementwise
 from derive.program.symbols import X
 from derive.records import DomainError, EocError, Formula, Interval, Node
@@ -50,9 +49,6 @@ class Activation:
         if isinstance(source, Formula):
             return source
         if isinstance(source, str):
-            known = entry(source.strip())
-            if known is not None:
-                return known.formula_record(domains=domains, name=name)
             return read(source, domains=domains, name=name)
         if isinstance(source, Expr):
             return from_sympy(source, domains=domains, name=name)
@@ -185,8 +181,6 @@ class Activation:
 
 
 def _formula(tree: Node, domains: dict[str, Interval]) -> Formula:
-    from derive.formula import show_text
-
     ordered = tuple(sorted(domains.items()))
     return Formula(show_text(tree), tree, tuple(p for p, _ in ordered), ordered)
 
@@ -221,10 +215,8 @@ def bind(formula: Formula, values: Mapping[str, Any]) -> Formula:
     kept = tuple((p, d) for p, d in formula.domains if p not in numbers)
     given = ", ".join(f"{k}={v}" for k, v in values.items())
     name = f"{formula.name}({given})" if formula.name else ""
-    from derive.formula import show_text
-
     tree = walk(formula.tree)
     return Formula(show_text(tree), tree, tuple(p for p, _ in kept), kept, name, formula.notes)
 
 
-__all__ = ["Activation", "bind", "names"]
+__all__ = ["Activation", "bind"]

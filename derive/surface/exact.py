@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from derive.formula.intervals import exact as decimal
 from derive.records import Enclosure, EocError
 
 
@@ -13,17 +14,11 @@ def exact(value: Any, name: str) -> Fraction:
 
     0.1 is one tenth, not the binary double. Raises EocError naming the argument.
     """
-    if isinstance(value, Fraction):
-        return value
-    if getattr(value, "is_Rational", False) is True:
-        return Fraction(int(value.p), int(value.q))
-    if isinstance(value, bool) or isinstance(value, Enclosure):
+    if isinstance(value, (bool, Enclosure)):
         raise EocError(f"{name} = {value!r} is no exact number", instead=f"{name}={float(value)!r}")
     try:
-        return Fraction(
-            value if isinstance(value, (int, str)) else str(float(value) if hasattr(value, "dtype") else value)
-        )
-    except (ValueError, TypeError, ZeroDivisionError):
+        return decimal(float(value) if hasattr(value, "dtype") else value)
+    except (EocError, ValueError, TypeError, ZeroDivisionError):
         raise EocError(
             f"{name} = {value!r} is no finite number", instead=f"{name}=0.5, {name}='1/3' or Fraction(1, 3)"
         ) from None

@@ -61,7 +61,7 @@ def _single_diracs(f: Activation) -> Expr:
 def _pair_diracs(f: Activation, g: Activation) -> Expr:
     """Each Dirac part against the other function on its conditional law, each pair by the joint density."""
     total: Expr = Rational(0)
-    for one, other, q_one, q_other in ((f, g, Q1, Q2), (g, f, Q2, Q1)):
+    for one, other, q_one in ((f, g, Q1), (g, f, Q2)):
         for d in demand(one):
             law = GaussianE(Lambda((X,), other.expr), [[DELTA / q_one]], [d.at * K / q_one])
             total += d.weight * _density(d.at, q_one) * law

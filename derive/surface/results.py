@@ -151,12 +151,9 @@ class Result:
             number = exact(value, name)
             self._check_domain(name, number, value)
             fixed = _rational(number)
-            if name in names:
-                template = template.subs(names[name], fixed)
-            if name == "c":
-                template = template.subs(K, fixed * PAIR)
-            elif name in ("q1", "q2"):
-                pass
+            if name in ("q1", "q2", "c"):
+                template = template.subs(K, C * PAIR)
+            template = template.subs(names.get(name, RESERVED.get(name, name)), fixed)
         rest = tuple(a for a in self.arguments if a not in given)
         kept = tuple((p, d) for p, d in self.domains if p not in given)
         return replace(self, template=template, arguments=rest, domains=kept)

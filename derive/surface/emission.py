@@ -1,0 +1,208 @@
+"""Results and activations as standalone source text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from sympy import Expr, Integer, Symbol, sqrt
+
+from derive.activation.normal_form import breakpoints, derivative, normal_form, to_piecewise
+from derive.emit import EmittedFunction, emit, load, pair_bindings
+from derive.emit.quadratures import Wrapper, quadratures
+from derive.gaussian import numbers
+from derive.gaussian.factors import pair_factors
+from derive.gaussian.node import GaussianE
+from derive.gaussian.tidy import tidy
+from derive.program.symbols import DELTA, Q1, Q2, C, K, X
+from derive.records import Kind, Unsupported
+
+if TYPE_CHECKING:
+    from derive.surface.activations import Activation
+    from derive.surface.results import Result
+
+SHAPES = "Arguments broadcast; the dtype of the inputs comes out."
+
+
+def function_name(result: Result) -> str:
+    """The emitted function's name: the result's title as an identifier."""
+    return re.sub(r"\W+", "_", result.title or "expectation").strip("_").lower()
+
+
+def load_function(source: str, name: str) -> Any:
+    """The function of that name in emitted text."""
+    return getattr(load(source), name)
+
+
+def activation_code(phi: Activation, backend: str) -> str:
+    """A module with phi and phi' (away from kinks)."""
+    slope = phi.derivative()
+    kinks = ", ".join(str(b) for b in breakpoints(normal_form(phi.expr)))
+    at = f" At the kinks x = {kinks} it takes the value of the branch that holds there." if kinks else ""
+    functions = (
+        EmittedFunction("phi", phi.expr, ("x",), phi.parameters, f"phi(x) = {phi.formula.text}\n\n    {SHAPES}"),
+        EmittedFunction("dphi", slope.expr, ("x",), phi.parameters, f"phi'(x) away from kinks.{at}\n\n    {SHAPES}"),
+    )
+    return emit(functions, backend, f"The activation {phi.name} and its derivative.")
+
+
+def result_code(result: Result, backend: str) -> str:
+    """A module with the result as one function; Kind and accuracy stand in its docstring."""
+    return results_code({function_name(result): result}, backend, f"{result.title}: {result.kind}.")
+
+
+def results_code(results: dict[str, Result], backend: str, header: str, extra: Iterable[EmittedFunction] = ()) -> str:
+    """One module with several results as functions named by the keys."""
+    functions, wrappers = list(extra), []
+    for name, result in results.items():
+        closed, open_nodes = _parts(result)
+        if not open_nodes:
+            functions.append(_closed_function(name, result, closed))
+            continue
+        if backend not in quadratures():
+            raise Unsupported(
+                f"{result.title} has no closed form, and {backend} code has no quadrature",
+                why="; ".join(result.blockers),
+                instead=" or ".join(quadratures()),
+            )
+        inner, wrapper = _open_function(name, result, closed, open_nodes, len(functions))
+        functions += inner
+        wrappers.append(wrapper)
+    text = emit(tuple(functions), backend, header)
+    if wrappers:
+        quadrature = quadratures()[backend]
+        text += "\n\n" + "\n\n\n".join((quadrature.source, *map(quadrature.write, wrappers))) + "\n"
+    return text
+
+
+def _parts(result: Result) -> tuple[Expr, tuple[Expr, ...]]:
+    """The formula with closed nodes substituted, and the parts that stay open."""
+    if result.kind is Kind.DIVERGENT:
+        raise Unsupported(f"{result.title or 'the result'} is infinite", why="; ".join(result.notes))
+    closed = result.closed
+    if any(not node.mean.is_zero_matrix for node in closed.atoms(GaussianE)):
+        raise Unsupported("code for an expectation with a shifted mean and no closed form", instead=".number()")
+    return closed, numbers.outermost(closed)
+
+
+def _names(result: Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Positional arguments (q, or q1, q2, c), then keywords: parameters in alphabetical order, sigma_w, sigma_b."""
+    law = tuple(a for a in result.arguments if not a.startswith("sigma"))
+    sigmas = tuple(a for a in result.arguments if a.startswith("sigma"))
+    return law, (*result.parameters, *sigmas)
+
+
+def _doc(result: Result, formula: str) -> str:
+    law, keywords = _names(result)
+    lines = [f"{result.title or 'Expectation'}; kind {result.kind}.", "", f"    {formula}", ""]
+    lines.append(f"    Arguments: {', '.join(law) or 'none'}; keywords: {', '.join(keywords) or 'none'}.")
+    if "c" in law:
+        lines.append("    q1, q2 > 0 are variances and -1 <= c <= 1 is the correlation of the pair.")
+    elif "q" in law:
+        lines.append("    q > 0 is the variance of the pre-activation.")
+    lines += [f"    {name} in {domain}." for name, domain in result.domains if name in keywords]
+    lines += [f"    {condition}." for condition in result.conditions]
+    return "\n".join([*lines, f"    {SHAPES}"])
+
+
+def _is_pair(result: Result) -> bool:
+    return "c" in result.arguments or result.closed.has(DELTA)
+
+
+def _closed_function(name: str, result: Result, closed: Expr) -> EmittedFunction:
+    law, keywords = _names(result)
+    pair = _is_pair(result)
+    gradients = _gradients(closed, result) if pair else {}
+    doc = _doc(result, _one_line(closed))
+    return EmittedFunction(name, closed, law, keywords, doc, gradients, pair_bindings() if pair else ())
+
+
+def _one_line(expr: Expr) -> str:
+    text = str(expr)
+    return text if len(text) < 2000 else text[:2000] + " ..."
+
+
+def _gradients(closed: Expr, result: Result) -> dict[str, Expr]:
+    """Exact partial derivatives in q1, q2, c and the keywords, tidied so that they hold at c = 1 and -1 too."""
+    gradients = {}
+    law, keywords = _names(result)
+    for name in (*law, *keywords):
+        symbol = next((s for s in closed.free_symbols | {C, Q1, Q2} if s.name == name), None)
+        if symbol is None:
+            gradients[name] = Integer(0)
+            continue
+        gradients[name] = partial(closed, symbol)
+    return gradients
+
+
+def partial(closed: Expr, symbol: Symbol) -> Expr:
+    """d/ds of a pair formula in (q1, q2, K, Delta) with K = c*sqrt(q1*q2), Delta = q1*q2 - K**2."""
+    through_k = tidy(numbers.closed_partial(closed, K))
+    if symbol == C:
+        return sqrt(Q1 * Q2) * through_k
+    if symbol in (Q1, Q2):
+        return tidy(numbers.closed_partial(closed, symbol) + through_k * K / (2 * symbol))
+    return tidy(closed.diff(symbol))
+
+
+def _open_function(
+    name: str, result: Result, closed: Expr, open_nodes: tuple[Expr, ...], offset: int
+) -> tuple[list[EmittedFunction], Wrapper]:
+    law, keywords = _names(result)
+    stand_ins = {node: Symbol(f"e{i}", real=True) for i, node in enumerate(open_nodes)}
+    functions, lines = [], []
+    for i, node in enumerate(open_nodes):
+        made, line = _node_code(node, f"_{name}_{i}", f"e{i}", result)
+        functions += made
+        lines.append(line)
+    body = closed.xreplace(stand_ins)
+    names = (*law, *(s.name for s in stand_ins.values()))
+    bindings = pair_bindings() if body.has(K) or body.has(DELTA) else ()
+    functions.append(EmittedFunction(f"_{name}_of", body, names, keywords, "", {}, bindings))
+    shown = _one_line(result.template.xreplace(stand_ins))
+    where = "\n".join(f"    e{i} = E[{node.body}]" for i, node in enumerate(open_nodes))
+    accuracy = "    Computed by quadrature, about 1e-13 of the scale of the expectation for q from 1e-8 to 1e6."
+    doc = f"{_doc(result, shown)}\n{where}\n{accuracy}"
+    if "c" in law:
+        doc += "\n    Pairs are a Hermite series with a checked remainder: NaN where 1e-12 is not reached."
+    nodes = tuple(symbol.name for symbol in stand_ins.values())
+    return functions, Wrapper(name, doc, law, keywords, tuple(lines), f"_{name}_of", nodes)
+
+
+def _node_code(node: GaussianE, name: str, target: str, result: Result) -> tuple[list[EmittedFunction], str]:
+    """Emitted integrands of a node, and the line that computes it."""
+    parameters = tuple(sorted(s.name for s in node.body.free_symbols if s.name in result.parameters))
+    given = "".join(f", {p}={p}" for p in parameters)
+
+    def function(suffix: str, body: Expr) -> EmittedFunction:
+        return EmittedFunction(f"{name}{suffix}", body, ("x",), parameters)
+
+    def call(suffix: str) -> str:
+        return f"lambda x: {name}{suffix}(x{given})"
+
+    if len(node.variables) == 1:
+        body = node.body.subs(node.variables[0], X)
+        law = [s.name for s in node.cov.free_symbols]
+        if body.free_symbols & node.cov.free_symbols or node.cov[0, 0].args:
+            raise Unsupported("code for a derivative of an expectation without a closed form", instead=".number()")
+        cuts = _breaks((body,), parameters)
+        return [function("f", body)], f"{target} = _expectation({call('f')}, {law[0]}, {cuts})"
+    if node.cov != numbers.canonical(node).cov:
+        raise Unsupported("code for nested expectations without a closed form", instead=".number()")
+    f, g = pair_factors(node)
+    made = []
+    for suffix, body in (("f", f), ("g", g)):
+        slope = to_piecewise(derivative(normal_form(body))[0])
+        made += [function(suffix, body), function(f"d{suffix}", slope)]
+    calls = ", ".join(call(s) for s in ("f", "g", "df", "dg"))
+    return made, f"{target} = _pair({calls}, q1, q2, c, {_breaks((f, g), parameters)})"
+
+
+def _breaks(bodies: tuple[Expr, ...], parameters: tuple[str, ...]) -> str:
+    """Breakpoints other than 0 as source text."""
+    found = [b for body in bodies for b in breakpoints(normal_form(body)) if b != 0]
+    if any(b.free_symbols for b in found):
+        raise Unsupported("code with breakpoints that depend on parameters", instead="fix the parameters, or .number()")
+    values = sorted({float(b) for b in found})
+    return "(" + "".join(f"{v!r}, " for v in values) + ")"
