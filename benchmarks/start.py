@@ -48,7 +48,7 @@ def rows(repeat: int):
     python = [sys.executable, "-c"]
     eoc = [sys.executable, "-m", "eoc"]
     with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "XDG_CACHE_HOME": cache}
+        environment = {**os.environ, "EOC_CACHE_DIR": cache}
         yield "python -c 'import sympy'", best(repeat, [*python, "import sympy"], environment), None
         yield "import derive", best(repeat, [*python, "import derive"], environment), 0.5
         yield (

@@ -18,8 +18,8 @@ settings.register_profile("search", max_examples=1000, deadline=None)
 settings.load_profile("default")
 
 # Commands under test, and the processes they start, must not read what an earlier version cached for the user.
-os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="eoc-tests-")
-atexit.register(shutil.rmtree, os.environ["XDG_CACHE_HOME"], ignore_errors=True)
+os.environ["EOC_CACHE_DIR"] = tempfile.mkdtemp(prefix="eoc-tests-")
+atexit.register(shutil.rmtree, os.environ["EOC_CACHE_DIR"], ignore_errors=True)
 os.environ["MPLBACKEND"] = "Agg"
 os.environ.setdefault("COLUMNS", "120")
 
