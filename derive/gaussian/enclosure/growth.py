@@ -33,29 +33,27 @@ def ball(value) -> arb:
     return value if isinstance(value, arb) else arb(value)
 
 
-def one_sided(f: PieceFunction, side: int, start: arb) -> Bound:
-    """The growth of f for side*x >= start >= 0."""
-    growth = f.tail(side, start)
-    return Bound(ball(growth.a), ball(growth.b), ball(growth.s), _positive(ball(growth.n)))
-
-
 def everywhere(f: PieceFunction) -> Bound:
-    """A growth bound of f on the whole line, with b, s, n >= 0.
+    """A growth bound of f on the whole line, with b, s, n >= 0: beyond the breaks by proof, before them by boxes.
 
-    The growth at zero serves where it is finite; else the growth beyond the breaks and the supremum before them.
+    Raises:
+        Unsupported: f grows too fast, or is not bounded on a finite interval.
     """
-    reach = arb(0)
-    for attempt in range(2):
-        sides = [one_sided(f, side, reach) for side in (-1, 1)]
-        if all(entry.is_finite() for side in sides for entry in side):
-            a = _larger(sides[0].a, sides[1].a)
-            if attempt:
-                a = _larger(a, _supremum(f, reach).log())
-            return Bound(
-                a, *(_larger(_positive(x), _positive(y)) for x, y in zip(sides[0][1:], sides[1][1:], strict=True))
-            )
-        reach = max((abs(edge).upper() for edge in f.breaks), default=arb(0), key=float) + 1
-    raise Unsupported("the growth of the function is not known", why="no bound of the form exp(a + b|x| + s x^2)")
+    reach = arb(1)
+    for edge in f.breaks:
+        reach = reach.max(abs(edge).upper().ceil() + 1)
+    reach = reach.mid()
+    sides = [_entries(f.tail(side, reach)) for side in (-1, 1)]
+    merged = [x.max(y) for x, y in zip(*sides, strict=True)]
+    merged[0] = merged[0].max(_supremum(f, reach).log())
+    if not all(entry.is_finite() for entry in merged):
+        raise Unsupported("the growth of the function is not known", why="no bound exp(a + b|x| + s x^2) was found")
+    return Bound(*merged)
+
+
+def _entries(growth) -> tuple[arb, arb, arb, arb]:
+    a, b, s, n = (ball(entry).upper() for entry in (growth.a, growth.b, growth.s, growth.n))
+    return a, b.max(arb(0)), s.max(arb(0)), n.max(arb(0))
 
 
 def tail(bound: Bound, scale: arb, start: arb, offset: arb | None = None, degree: int = 0) -> arb:
@@ -80,20 +78,19 @@ def tail(bound: Bound, scale: arb, start: arb, offset: arb | None = None, degree
 
 
 def _supremum(f: PieceFunction, reach: arb) -> arb:
-    """An upper bound of |f| on [-reach, reach], by boxes."""
-    edges = [-reach, *f.breaks, reach]
-    best = arb(1)
+    """An upper bound of max(|f|, 1) on [-reach, reach], by boxes that are halved until they are finite."""
+    edges, best = [-reach, *f.breaks, reach], arb(1)
     for piece, (left, right) in enumerate(pairwise(edges)):
-        parts = 16
-        for k in range(parts):
-            low, high = left + (right - left) * k / parts, left + (right - left) * (k + 1) / parts
-            best = _larger(best, f.value(piece, acb(low.union(high)), False).abs_upper())
+        parts = [(left + (right - left) * k / 8, left + (right - left) * (k + 1) / 8, 0) for k in range(8)]
+        while parts:
+            low, high, depth = parts.pop()
+            size = f.value(piece, acb(low.union(high)), False).abs_upper()
+            if size.is_finite():
+                best = best.max(size)
+            elif depth < 24:
+                middle = (low + high) / 2
+                parts += [(low, middle, depth + 1), (middle, high, depth + 1)]
+            else:
+                where = ((low + high) / 2).str(5, radius=False)
+                raise Unsupported("the function has no proved bound", where=f"near x = {where}")
     return best
-
-
-def _positive(x: arb) -> arb:
-    return _larger(x, arb(0))
-
-
-def _larger(x: arb, y: arb) -> arb:
-    return x.max(y)

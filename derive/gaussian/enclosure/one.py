@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
+from math import factorial
 from typing import TYPE_CHECKING
 
 import flint
 from flint import acb, arb
 
-from derive.gaussian.enclosure.growth import ball, one_sided, tail
+from derive.gaussian.enclosure.growth import ball, tail
+from derive.gaussian.enclosure.prepared import prepare
 
 if TYPE_CHECKING:
     from derive.activation.pieces import PieceFunction
@@ -44,7 +46,7 @@ def enclose_one(
     Raises:
         Unsupported: the growth of f against the variance does not certify a finite expectation.
     """
-    precision = int(3.33 * digits) + 28
+    f, precision = prepare(f), int(3.33 * digits) + 28
     result, before = arb("nan"), None
     for _ in range(ATTEMPTS):
         with flint.ctx.workprec(precision):
@@ -67,7 +69,7 @@ def _attempt(f, q: arb, mean: arb, weight: list[arb], digits: int) -> tuple[arb,
         return value, abs(value).upper()
     parity = 0
     if mean == 0:
-        parity = _parity(f) * _polynomial_parity(weight)
+        parity = f.parity * _polynomial_parity(weight)
         if parity < 0:
             return arb(0), arb(0)
     sigma = q.sqrt()
@@ -91,6 +93,11 @@ def _attempt(f, q: arb, mean: arb, weight: list[arb], digits: int) -> tuple[arb,
 
 def _integral(f, sigma: arb, mean: arb, weight: list[arb], piece: int, left: arb, right: arb, tolerance: arb) -> arb:
     """The integral of one analytic piece times p(z) exp(-z**2/2)."""
+    if piece in f.undecided:
+        whole = left.union(right)
+        return (f.value(piece, acb(sigma * whole + mean), False).real * (-(whole * whole) / 2).exp()) * (
+            (right - left) * _polynomial(weight, whole)
+        )
     centred = mean == 0
 
     def integrand(z: acb, analytic: bool) -> acb:
@@ -172,8 +179,7 @@ def _beyond(f, sigma: arb, mean: arb, weight: list[arb], ends: tuple[arb, arb], 
     for side, end in ((1, ends[1]), (-1, -ends[0])):
         if half and side < 0:
             continue
-        start = (sigma * end + side * mean).lower().max(arb(0))
-        total = total + tail(one_sided(f, side, start), sigma, end, side * mean, degree)
+        total = total + tail(f.bound, sigma, end, side * mean, degree)
     return (total * factor).upper()
 
 
@@ -192,10 +198,6 @@ def _limit(f, x: arb) -> arb:
     return hull
 
 
-def _parity(f) -> int:
-    return {"even": 1, "odd": -1, 1: 1, -1: -1}.get(f.parity, 0)
-
-
 def _polynomial_parity(weight: list[arb]) -> int:
     odd = all(w == 0 for w in weight[::2])
     even = all(w == 0 for w in weight[1::2])
@@ -208,3 +210,20 @@ def _polynomial_mean(weight: list[arb]) -> arb:
         total = total + weight[k] * moment
         moment = moment * (k + 1)
     return total
+
+
+def hermite(f: PieceFunction, q: Fraction | arb, order: int, digits: int = 16) -> list[arb]:
+    """The coefficients a_k(q) = E f(sqrt(q) z) He_k(z)/sqrt(k!), k = 0 .. order, as balls.
+
+    E f(u) g(v) = sum_k a_k(q1) b_k(q2) c^k (Mehler), and sum_k a_k(q)^2 = E f^2 (Parseval).
+    """
+    f, previous, current, coefficients = prepare(f), [], [1], []
+    for k in range(order + 1):
+        value = enclose_one(f, q, digits=digits, weight=current)
+        with flint.ctx.workprec(int(3.33 * digits) + 28):
+            coefficients.append(value / arb(factorial(k)).sqrt())
+        following = [0, *current]
+        for j, coefficient in enumerate(previous):
+            following[j] -= k * coefficient
+        previous, current = current, following
+    return coefficients

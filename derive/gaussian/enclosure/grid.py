@@ -1,0 +1,195 @@
+"""E f(u) g(v) on a tensor grid of the two standardised variables: for correlations away from -1 and 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from math import exp, inf, log, pi, sqrt
+from typing import TYPE_CHECKING
+
+import flint
+from flint import acb, arb, arb_mat
+
+from derive.gaussian.enclosure.quadrature import best_bound, rule, upper
+
+if TYPE_CHECKING:
+    from derive.activation.pieces import PieceFunction
+
+MAX_PANELS = 600
+RHOS = (4.0, 2.7, 1.9)
+UP = 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class Panel:
+    """An interval centre +- half of a standardised variable, the piece on it, a bound of |f| there, the remainder."""
+
+    centre: arb
+    half: arb
+    piece: int
+    size: float
+    remainder: float
+
+
+@dataclass(frozen=True)
+class Side:
+    """f(sigma x) on [-reach, reach]: panels, rows of weighted values, supremum, remainder, doubt about breaks."""
+
+    panels: list[Panel]
+    rows: list[list[arb]]
+    supremum: float
+    remainder: float
+    slivers: float
+
+
+def tensor(
+    functions: tuple[PieceFunction, PieceFunction],
+    sigmas: tuple[arb, arb],
+    c: arb,
+    s: arb,
+    reach: float,
+    n: int,
+    goal: float,
+) -> arb | None:
+    """The integral over the square |x|, |y| <= reach, or None where the panels would be too many.
+
+    On a pair of panels with centres X, Y and half-widths h, k the density of (x, y) factors into
+    exp(c X Y/s^2) exp(c Y h xi/s^2) exp(c X k eta/s^2) exp(c h k xi eta/s^2) and functions of one variable,
+    s^2 = 1 - c^2; the last matrix is shared by all pairs with the same h, k. The remainder of the rule in one
+    variable is bounded at complex a + ib, uniformly in the other, by exp(-a^2/2 + b^2/(2 s^2))/(2 pi s).
+
+    Args:
+        functions: f and g
+        sigmas: standard deviations of u and v (the same object where they are equal)
+        c, s: correlation and sqrt(1 - c^2), as balls
+        reach: half the side of the square
+        n: points of the rule on a panel
+        goal: absolute radius wanted
+    """
+    small = float(s.lower()) / UP
+    spread = 2 * reach / (2 * pi * small) * UP
+    sides: list[Side] = []
+    for mine, other in ((0, 1), (1, 0)):
+        if mine and functions[0] is functions[1] and sigmas[0] is sigmas[1]:
+            sides.append(sides[0])
+            break
+        rough = _rough_supremum(functions[other], sigmas[other], reach)
+        side = _side(functions[mine], sigmas[mine], s, reach, n, goal / (10 * spread * rough))
+        if side is None:
+            return None
+        sides.append(side)
+    first, second = sides
+    error = spread * (first.remainder * second.supremum + second.remainder * first.supremum)
+    error += (first.slivers * second.supremum + second.slivers * first.supremum) / sqrt(2 * pi)
+    total, skipped = _sum(first, second, c, s, n, goal)
+    return total / (2 * arb.pi() * s) + arb(0, (error + skipped / (2 * pi * small)) * UP)
+
+
+def _sum(first: Side, second: Side, c: arb, s: arb, n: int, goal: float) -> tuple[arb, float]:
+    """The tensor sum over pairs of panels without the factor 1/(2 pi s), and a bound of the pairs left out."""
+    ratio = c / (s * s)
+    floor = log(goal / 1000) - log(first.supremum * second.supremum + 1e-300)
+    small_sq, slope = float((s * s).upper()) * UP, abs(float(c.mid()))
+    total, skipped, cores = arb(0), 0.0, {}
+    flips = -1.0 if c < 0 else 1.0
+    nodes = rule(n, flint.ctx.prec)[0]
+    for p, row in zip(first.panels, first.rows, strict=True):
+        for q, column in zip(second.panels, second.rows, strict=True):
+            top = _exponent(p, q, slope, flips, small_sq)
+            if top < floor:
+                skipped += 4 * float(p.half) * float(q.half) * p.size * q.size * exp(top) * UP
+                continue
+            key = p.half.man_exp(), q.half.man_exp()
+            if key not in cores:
+                step = ratio * p.half * q.half
+                cores[key] = arb_mat(n, n, [(step * a * b).exp() for a in nodes for b in nodes])
+            left, right = ratio * q.centre * p.half, ratio * p.centre * q.half
+            before = arb_mat(1, n, [x * (left * node).exp() for x, node in zip(row, nodes, strict=True)])
+            after = arb_mat(n, 1, [y * (right * node).exp() for y, node in zip(column, nodes, strict=True)])
+            total += (before * cores[key] * after)[0, 0] * (ratio * p.centre * q.centre).exp()
+    return total, skipped
+
+
+def _exponent(p: Panel, q: Panel, slope: float, flips: float, small_sq: float) -> float:
+    """An upper bound of -(x^2 - 2cxy + y^2)/(2 s^2) on a pair of panels, |c| = slope up to rounding."""
+    x, y, h, k = float(p.centre), flips * float(q.centre), float(p.half), float(q.half)
+    across = max(0.0, abs(y - slope * x) - (k + slope * h) * UP - 1e-9)
+    along = max(0.0, abs(x) - h * UP - 1e-9)
+    return -(across * across / small_sq + along * along) / 2 / UP
+
+
+def _side(f: PieceFunction, sigma: arb, s: arb, reach: float, n: int, goal: float) -> Side | None:
+    panels, slivers = _panels(f, sigma, s, reach, n, goal)
+    if panels is None:
+        return None
+    nodes, weights = rule(n, flint.ctx.prec)
+    rows = []
+    for panel in panels:
+        row = []
+        for node, weight in zip(nodes, weights, strict=True):
+            x = panel.centre + panel.half * node
+            density = (-(x * x) / (2 * s * s)).exp()
+            row.append(f.value(panel.piece, acb(sigma * x), False).real * (weight * panel.half * density))
+        rows.append(row)
+    top = max(panel.size for panel in panels)
+    return Side(panels, rows, top, sum(panel.remainder for panel in panels) * UP, slivers)
+
+
+def _panels(f, sigma: arb, s: arb, reach: float, n: int, goal: float) -> tuple[list[Panel] | None, float]:
+    """Panels between breaks, bisected until the sum of remainders is near the goal."""
+    edges = [edge / sigma for edge in f.breaks]
+    inside = [(k, edge) for k, edge in enumerate(edges) if abs(edge.mid()) < reach]
+    slivers = sum(_doubt(f, k, edge, sigma) for k, edge in inside)
+    marks = sorted({arb(-reach), arb(0), arb(reach), *(edge.mid() for _, edge in inside)}, key=float)
+    small_sq = float((s * s).lower()) / UP
+    widest, panels = min(1.1, 3 * sqrt(small_sq)), []
+    todo = [pair for pair in pairwise(marks) if pair[0] < pair[1]]
+    with flint.ctx.extraprec(200):  # endpoints stay exact under bisection
+        halved = [((left + right) / 2, (right - left) / 2) for left, right in todo]
+    while halved:
+        centre, half = halved.pop()
+        piece = sum(1 for edge in edges if edge.mid() < centre)
+        bound = inf
+        if float(half) <= widest:
+            weigh = _weigher(f, piece, (sigma, centre, half), small_sq)
+            bound, size = best_bound(weigh, n, RHOS, goal / 30 / float(half))
+            bound = float(half) * UP * bound
+        if bound <= goal / 30:
+            panels.append(Panel(centre, half, piece, size, bound))
+            continue
+        if len(halved) + len(panels) > MAX_PANELS or not half > 1e-12:
+            return None, inf
+        with flint.ctx.extraprec(200):
+            halved += [(centre - half / 2, half / 2), (centre + half / 2, half / 2)]
+    return panels, slivers
+
+
+def _weigher(f, piece: int, place: tuple[arb, arb, arb], small_sq: float) -> Callable[[acb], tuple[float, float]]:
+    """Bounds |f| exp(-a^2/2 + b^2/(2 s^2)) and |f| on boxes of the panel's coordinate."""
+    sigma, centre, half = place
+
+    def weigh(box: acb) -> tuple[float, float]:
+        z = centre + half * box
+        value = upper(f.value(piece, sigma * z, True))
+        a, b = float(z.real.abs_lower()), float(z.imag.abs_upper())
+        exponent = -a * a / 2 / UP + b * b / (2 * small_sq) * UP
+        return (value * exp(exponent) * UP, value) if exponent < 300 else (inf, inf)
+
+    return weigh
+
+
+def _doubt(f, k: int, edge: arb, sigma: arb) -> float:
+    """What cutting at the midpoint of an inexact break can cost, per unit supremum of the other function."""
+    if edge.rad() == 0:
+        return 0.0
+    x = acb(sigma * edge)
+    return float(edge.rad()) * upper(f.value(k, x, False) - f.value(k + 1, x, False)) * UP
+
+
+def _rough_supremum(f, sigma: arb, reach: float) -> float:
+    """The size of f on the range, for choosing tolerances only."""
+    points = [acb(sigma * (reach * (k - 8) / 8)) for k in range(17)]
+    edges = f.breaks
+    values = [upper(f.value(sum(1 for edge in edges if edge.mid() < x.real), x, False)) for x in points]
+    return max([value for value in values if value < inf], default=1.0) + 1e-290

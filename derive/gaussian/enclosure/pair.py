@@ -1,0 +1,166 @@
+"""Rigorous enclosures of two-variable Gaussian expectations E f(u) g(v)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp, isqrt, log2, sqrt
+from typing import TYPE_CHECKING
+
+import flint
+from flint import acb, arb
+
+from derive.gaussian.enclosure.grid import tensor
+from derive.gaussian.enclosure.growth import Bound, ball, tail
+from derive.gaussian.enclosure.one import enclose_one
+from derive.gaussian.enclosure.prepared import prepare
+from derive.gaussian.enclosure.products import LineProduct, SideLimits
+from derive.gaussian.enclosure.strip import Law, conditional
+from derive.records import DomainError, Unsupported
+
+if TYPE_CHECKING:
+    from derive.activation.pieces import PieceFunction
+
+NARROW = 0.02
+ATTEMPTS = 3
+
+
+def enclose_pair(
+    f: PieceFunction, g: PieceFunction, q1: Fraction | arb, q2: Fraction | arb, c: Fraction | arb, digits: int = 16
+) -> arb:
+    """E f(u) g(v), Var u = q1, Var v = q2, correlation c, zero means, as a ball.
+
+    c = 0 is a product of two one-variable expectations and c = -1, 1 a single one, f(sqrt(q1) z) g(+-sqrt(q2) z).
+    Otherwise two tensor Gauss-Legendre rules with certified remainders are tried in the order that is quicker:
+    the grid of the two variables (functions are evaluated at one-dimensional nodes only; its cost grows like
+    1/sqrt(1 - c^2)), and the conditional law of v given u, whose cost does not depend on 1 - |c|. Both cut at the
+    breaks of f and g; what lies outside the range is bounded by their growth. The radius aims at 10**-digits of
+    sqrt(E f(u)^2 E g(v)^2).
+
+    Args:
+        f, g: the functions
+        q1, q2: variances, exact or balls, not negative (0 is the limit)
+        c: correlation, exact or a ball strictly between -1 and 1
+        digits: certified digits wanted
+
+    Raises:
+        DomainError: |c| > 1 or a negative variance.
+        Unsupported: the growth does not certify a finite expectation, c is a ball that touches -1 or 1, or
+            the two rules give up.
+    """
+    if q1 < 0 or q2 < 0 or c > 1 or c < -1:
+        raise DomainError("no such Gaussian law", where=f"q1={q1}, q2={q2}, c={c}", why="variances >= 0, -1 <= c <= 1")
+    first = prepare(f)
+    f, g = first, first if g is f else prepare(g)
+    if q1 == 0 or q2 == 0:
+        f, q1 = (SideLimits(f), Fraction(1)) if q1 == 0 else (f, q1)
+        g, q2 = (SideLimits(g), Fraction(1)) if q2 == 0 else (g, q2)
+    if c == 0:
+        with flint.ctx.workprec(int(3.33 * digits) + 40):
+            return enclose_one(f, q1, digits=digits + 1) * enclose_one(g, q2, digits=digits + 1)
+    if c == 1 or c == -1:
+        with flint.ctx.workprec(int(7 * digits) + 60):
+            slope = _ratio(q1, q2) * (1 if c == 1 else -1)
+        return enclose_one(LineProduct(f, g, slope), q1, digits=digits)
+    if f.parity * g.parity < 0:
+        return arb(0)
+    return _inside(f, g, q1, q2, c, digits)
+
+
+def _inside(f, g, q1, q2, c, digits: int) -> arb:
+    """The case 0 < |c| < 1: rules tried at growing precision."""
+    result, before = arb("nan"), None
+    precision = int(3.33 * digits) + 40
+    for _ in range(ATTEMPTS):
+        with flint.ctx.workprec(precision):
+            s = _sine(c)
+            if not s > 0:
+                raise Unsupported(
+                    "the correlation is a ball that touches -1 or 1",
+                    where=str(c),
+                    why="the law changes its dimension there",
+                    instead="give the correlation as an exact rational number",
+                )
+        with flint.ctx.workprec(precision + max(0, int(-log2(float(s.lower()))))):
+            value, goal = _attempt(f, g, (ball(q1), ball(q2)), ball(c), _sine(c), digits)
+        if before is None or value.rad() < result.rad():
+            result = value
+        if value.rad() <= goal or (before is not None and not value.rad() < before / 16):
+            break
+        before, precision = value.rad(), precision * 3 // 2
+    return result
+
+
+def _attempt(f, g, variances: tuple[arb, arb], c: arb, s: arb, digits: int) -> tuple[arb, float]:
+    sigma1 = variances[0].sqrt()
+    sigma2 = sigma1 if variances[0] == variances[1] else variances[1].sqrt()
+    scale = _size(f, sigma1) * _size(g, sigma2)
+    goal = scale * 10.0**-digits
+    if not 1e-290 < goal < 1e290:
+        raise Unsupported("the expectation is beyond the range of the two-variable rules", why=f"its scale is {scale}")
+    reach, rest = _reach(f, g, (sigma1, sigma2), goal / 4)
+    points = 5 * digits // 4 + 4
+    even = f.parity * g.parity > 0
+
+    def grid() -> arb | None:
+        return tensor((f, g), (sigma1, sigma2), c, s, reach, points, goal)
+
+    def strip() -> arb | None:
+        return conditional(Law(f, g, sigma1, sigma2, c, s, arb(reach)), points, goal, even)
+
+    width = float(s)
+    narrow = width < NARROW and (width < NARROW / 3 or width * max(float(sigma1), float(sigma2)) < 1)
+    for method in (strip, grid) if narrow else (grid, strip):
+        value = method()
+        if value is not None:
+            return value + arb(0, rest), goal
+    raise Unsupported(
+        "the two-variable expectation was not enclosed",
+        why="too many panels: the function varies too fast for the variances",
+        instead="ask for fewer digits or smaller variances",
+    )
+
+
+def _size(f, sigma: arb) -> float:
+    """About sqrt(E f^2), to choose the tolerance (nothing rests on it); the growth of f where f vanishes nearby."""
+    total, edges = 0.0, f.breaks
+    for k in range(-28, 29):
+        x = acb(sigma * (k / 4 + 1 / 128))
+        value = f.value(sum(1 for edge in edges if edge.mid() < x.real), x, False)
+        if value.is_finite():
+            total += float(value.abs_upper()) ** 2 * exp(-((k / 4) ** 2) / 2) * 0.1
+    return sqrt(total) or float(f.bound.a.exp())
+
+
+def _reach(f, g, sigmas: tuple[arb, arb], goal: float) -> tuple[float, arb]:
+    """A radius outside of which the expectation is under the goal, and the bound there.
+
+    |u|/sigma1 and |v|/sigma2 are at most the radius r of the whitened plane, whose law has density r exp(-r^2/2).
+    """
+    sigma, both = sigmas[0].max(sigmas[1]), Bound(arb(0), arb(0), arb(0), arb(0))
+    for h, own in zip((f, g), sigmas, strict=True):
+        a, b, s, n = h.bound
+        ratio = own / sigma
+        both = both * Bound(a, b * ratio, s * ratio * ratio, n)
+    reach, rest = 5.75, arb.pos_inf()
+    while not rest < goal:
+        reach += 0.25
+        rest = tail(both, sigma, arb(reach), degree=1)
+    return reach, rest
+
+
+def _sine(c: Fraction | arb) -> arb:
+    """sqrt(1 - c^2), without cancellation where c is exact."""
+    if isinstance(c, arb):
+        return ((1 - c) * (1 + c)).sqrt()
+    return ball(Fraction(1 - c) * Fraction(1 + c)).sqrt()
+
+
+def _ratio(q1: Fraction | arb, q2: Fraction | arb) -> arb:
+    """sqrt(q2/q1), exact where it is rational and dyadic."""
+    if isinstance(q1, arb) or isinstance(q2, arb):
+        return arb(1) if q1 is q2 or bool(ball(q1) == ball(q2)) else (ball(q2) / ball(q1)).sqrt()
+    square = Fraction(q2) / Fraction(q1)
+    roots = isqrt(square.numerator), isqrt(square.denominator)
+    if (roots[0] ** 2, roots[1] ** 2) == (square.numerator, square.denominator):
+        return ball(Fraction(*roots))
+    return ball(square).sqrt()

@@ -1,0 +1,77 @@
+"""What the rules ask of a function, computed once: breaks at the working precision, parity, growth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import flint
+from flint import acb, arb
+
+from derive.gaussian.enclosure.growth import Bound, everywhere
+
+if TYPE_CHECKING:
+    from derive.activation.pieces import PieceFunction
+
+PROBES = (0.71, 1.93, 0.057)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A piecewise analytic function with its facts kept.
+
+    source     the function
+    undecided  indices of pieces that hold breaks in an unknown order (none here; see `LineProduct`)
+    """
+
+    source: PieceFunction
+    undecided: tuple[int, ...] = ()
+    memo: dict = field(default_factory=dict, repr=False)
+
+    @property
+    def breaks(self) -> tuple[arb, ...]:
+        """The breakpoints at the working precision."""
+        key = "breaks", flint.ctx.prec
+        if key not in self.memo:
+            self.memo[key] = tuple(self.source.breaks)
+        return self.memo[key]
+
+    @property
+    def parity(self) -> int:
+        """1 for an even function, -1 for an odd one, 0 where neither is known."""
+        if "parity" not in self.memo:
+            self.memo["parity"] = self._parity()
+        return self.memo["parity"]
+
+    @property
+    def bound(self) -> Bound:
+        """A growth bound on the whole line, with b, s, n >= 0."""
+        if "bound" not in self.memo:
+            with flint.ctx.workprec(80):
+                self.memo["bound"] = everywhere(self.source)
+        return self.memo["bound"]
+
+    def value(self, i: int, z: acb, analytic: bool) -> acb:
+        """The i-th piece at a complex ball."""
+        return self.source.value(i, z, analytic)
+
+    def piece_at(self, x: arb) -> int:
+        """The index of the piece at the midpoint of a ball."""
+        middle = x.mid()
+        return sum(1 for edge in self.breaks if edge.mid() < middle)
+
+    def _parity(self) -> int:
+        # A proof by formula can be slow; two balls that do not meet refute a symmetry at once.
+        with flint.ctx.workprec(80):
+            even = odd = True
+            for probe in PROBES:
+                right, left = (self.value(self.piece_at(x), acb(x), False) for x in (arb(probe), arb(-probe)))
+                even, odd = even and right.overlaps(left), odd and right.overlaps(-left)
+        if not (even or odd):
+            return 0
+        return {"even": 1, "odd": -1}.get(self.source.parity, 0)
+
+
+def prepare(f):
+    """The function with its facts kept (unchanged if it is so already)."""
+    return f if hasattr(f, "bound") else Prepared(f)
