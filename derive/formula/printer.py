@@ -52,7 +52,7 @@ def _shown(node: Node) -> tuple[str, int]:
 
 
 def number_text(value: Fraction) -> tuple[str, int]:
-    """An exact number: decimal where it ends within 20 digits, else p/q; and how tightly it binds."""
+    """An exact number: decimal where it ends within 40 digits, else p/q; and how tightly it binds."""
     size, sign = abs(value), "-" if value < 0 else ""
     if size.denominator == 1:
         return f"{sign}{size.numerator}", SIGN if sign else ATOM
@@ -66,7 +66,7 @@ def number_text(value: Fraction) -> tuple[str, int]:
     while rest % 5 == 0:
         rest, fives = rest // 5, fives + 1
     places += max(twos, fives)
-    if rest != 1 or places > 20:
+    if rest != 1 or places > 40:
         return f"{sign}{size.numerator}/{size.denominator}", COMPARE
     digits = str(size.numerator * 10**places // size.denominator).rjust(places + 1, "0")
     return f"{sign}{digits[:-places]}.{digits[-places:]}", SIGN if sign else ATOM

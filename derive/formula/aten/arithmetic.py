@@ -1,0 +1,26 @@
+"""Sums, products, powers and numbers."""
+
+FORMULAS = {
+    "add": ("x y alpha=1", "x + alpha*y"),
+    "sub": ("x y alpha=1", "x - alpha*y"),
+    "subtract": ("x y alpha=1", "x - alpha*y"),
+    "rsub": ("x y alpha=1", "y - alpha*x"),
+    "mul": ("x y", "x*y"),
+    "multiply": ("x y", "x*y"),
+    "div": ("x y", "x/y"),
+    "divide": ("x y", "x/y"),
+    "true_divide": ("x y", "x/y"),
+    "neg": ("x", "-x"),
+    "negative": ("x", "-x"),
+    "positive": ("x", "x"),
+    "pow": ("x y", "x**y"),
+    "float_power": ("x y", "x**y"),
+    "square": ("x", "x**2"),
+    "sqrt": ("x", "sqrt(x)"),
+    "rsqrt": ("x", "1/sqrt(x)"),
+    "reciprocal": ("x", "1/x"),
+    "hypot": ("x y", "sqrt(x**2 + y**2)"),
+    "addcmul": ("x y w value=1", "x + value*y*w"),
+    "addcdiv": ("x y w value=1", "x + value*y/w"),
+    "lerp": ("x y w", "x + w*(y - x)"),
+}

@@ -1,0 +1,26 @@
+"""Comparisons, conditions, extremes and steps."""
+
+FORMULAS = {
+    "maximum": ("x y", "max(x, y)"),
+    "fmax": ("x y", "max(x, y)"),
+    "max": ("x y", "max(x, y)"),
+    "minimum": ("x y", "min(x, y)"),
+    "fmin": ("x y", "min(x, y)"),
+    "min": ("x y", "min(x, y)"),
+    "clamp": ("x low high", "min(max(x, low), high)"),
+    "clip": ("x low high", "min(max(x, low), high)"),
+    "clamp_min": ("x low", "max(x, low)"),
+    "clamp_max": ("x high", "min(x, high)"),
+    "heaviside": ("x value", "1 if x > 0 else value if x == 0 else 0"),
+    "gt": ("x y", "x > y"),
+    "greater": ("x y", "x > y"),
+    "ge": ("x y", "x >= y"),
+    "greater_equal": ("x y", "x >= y"),
+    "lt": ("x y", "x < y"),
+    "less": ("x y", "x < y"),
+    "le": ("x y", "x <= y"),
+    "less_equal": ("x y", "x <= y"),
+    "eq": ("x y", "x == y"),
+    "ne": ("x y", "x != y"),
+    "not_equal": ("x y", "x != y"),
+}
