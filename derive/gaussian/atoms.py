@@ -41,7 +41,7 @@ from sympy import (
 from derive.gaussian.halves import Half, Halves, half_space, intersect
 from derive.gaussian.special import NormalCdf
 from derive.program.symbols import X
-from derive.records import Unsupported
+from derive.records import Undefined, Unsupported
 
 Polynomial = dict[tuple[int, ...], Expr]
 KINKS = (Abs, Max, Min, Heaviside, sign, Piecewise)
@@ -57,6 +57,17 @@ class Blocked(Unsupported):
 
     def __reduce__(self):
         return Blocked, (self.parts,)
+
+
+class Diverges(Undefined):
+    """The expectation is infinite: what must be positive for it to converge never is."""
+
+    def __init__(self, positive: Expr) -> None:
+        self.positive = positive
+        super().__init__("The expectation diverges.", why=f"it converges only if {positive} > 0")
+
+    def __reduce__(self):
+        return Diverges, (self.positive,)
 
 
 @dataclass(frozen=True)
@@ -298,4 +309,4 @@ def _bounded(atoms: list[Atom]) -> list[Atom]:
     return atoms
 
 
-__all__ = ["Atom", "Blocked", "Half", "Polynomial", "decompose", "multiply"]
+__all__ = ["Atom", "Blocked", "Diverges", "Half", "Polynomial", "decompose", "multiply"]

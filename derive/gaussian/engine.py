@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from sympy import Add, Mul
+from sympy import Add, Expr, Mul
 
 from derive.gaussian.atoms import Blocked
 from derive.gaussian.closed import Closed
@@ -25,15 +25,22 @@ class Run:
     trace: bool
     deadline: float
     known: dict[Problem, tuple[Closed, Step | None]] = field(default_factory=dict)
-    conditions: dict[str, None] = field(default_factory=dict)
+    conditions: dict[Expr, None] = field(default_factory=dict)
+    sources: dict[str, None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Derived:
-    """A closed form, the condition under which it holds, and its derivation where that was asked for."""
+    """A closed form and how it came about.
+
+    positive  what must be positive for it to hold, beyond the assumptions on the symbols
+    sources   of the rules that acted
+    step      the derivation, where it was asked for
+    """
 
     closed: Closed
-    condition: str
+    positive: tuple[Expr, ...]
+    sources: tuple[str, ...]
     step: Step | None
 
 
@@ -52,11 +59,11 @@ def derive_closed(node: GaussianE, *, trace: bool = False, budget_seconds: float
         if trace:
             after.append(factor.expr() * problem.node(scalars))
             children.append(step)
-    condition = " and ".join(run.conditions)
-    if not trace:
-        return Derived(total, condition, None)
-    source = next(rule.source for rule in rules() if rule.name == "linearity")
-    return Derived(total, condition, Step("linearity", node, Add(*after), "", source, tuple(children)))
+    step = None
+    if trace:
+        source = next(rule.source for rule in rules() if rule.name == "linearity")
+        step = Step("linearity", node, Add(*after), "", source, tuple(children))
+    return Derived(total, tuple(run.conditions), tuple(run.sources), step)
 
 
 def solve(problem: Problem, run: Run) -> tuple[Closed, Step | None]:
@@ -72,8 +79,8 @@ def solve(problem: Problem, run: Run) -> tuple[Closed, Step | None]:
             break
     else:
         raise Blocked([problem.node(scalars)])
-    if outcome.condition:
-        run.conditions[outcome.condition] = None
+    run.conditions.update(dict.fromkeys(outcome.positive))
+    run.sources[rule.source] = None
     total, children, after = Closed(scalars, {}), [], []
     for factor, parts in outcome.terms:
         value, shown = factor, [factor.expr()] if run.trace else []
@@ -90,9 +97,14 @@ def solve(problem: Problem, run: Run) -> tuple[Closed, Step | None]:
     step = None
     if run.trace:
         before = problem.node(scalars)
-        step = Step(rule.name, before, Add(*after), outcome.condition, rule.source, tuple(children))
+        step = Step(rule.name, before, Add(*after), as_text(outcome.positive), rule.source, tuple(children))
     run.known[problem] = total, step
     return total, step
 
 
-__all__ = ["Derived", "derive_closed", "solve"]
+def as_text(positive: tuple[Expr, ...]) -> str:
+    """A condition of convergence as plain text."""
+    return " and ".join(f"{expr} > 0" for expr in positive)
+
+
+__all__ = ["Derived", "as_text", "derive_closed", "solve"]

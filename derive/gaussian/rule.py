@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sympy import Expr
+
 from derive.gaussian.closed import Closed
 from derive.gaussian.problem import Problem
 from derive.gaussian.scalars import Scalars
@@ -14,11 +16,11 @@ from derive.gaussian.scalars import Scalars
 class Outcome:
     """E problem = sum over terms of coefficient * product of the expectations of the parts.
 
-    condition  under which this holds, as plain text; empty if always
+    positive  what must be positive for this to hold and does not follow from the assumptions
     """
 
     terms: tuple[tuple[Closed, tuple[Problem, ...]], ...]
-    condition: str = ""
+    positive: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sympy import cos, sin
 
-from derive.gaussian.atoms import Blocked
+from derive.gaussian.atoms import Blocked, Diverges
 from derive.gaussian.closed import Closed, monomial
 from derive.gaussian.linalg import apply as matvec
 from derive.gaussian.linalg import determinant, dot, multiply, solve
@@ -28,7 +28,7 @@ def apply(problem, scalars):
         scalars.assume_positive(det)
         root = scalars.root(one / det)
     else:
-        cov, root, condition = problem.cov, (one, frozenset()), ""
+        cov, root, condition = problem.cov, (one, frozenset()), ()
     shift = matvec(cov, linear, zero)
     exponent = dot(linear, shift, zero) / 2
     tilted = replace(problem, cov=cov, quad=(), wave=(), imag=(), phase=None)
@@ -108,27 +108,26 @@ def _split(problem, scalars):
     return matrix, linear
 
 
-def _condition(problem, quadratic, scalars) -> str:
+def _condition(problem, quadratic, scalars) -> tuple:
     """What keeps the tilted covariance positive definite and does not follow from the assumptions."""
     size, zero, one = len(problem.names), scalars.zero, scalars.one
-    found: dict[str, None] = {}
+    found: dict = {}
     subsets = [[i] for i in range(size)] + [list(range(k)) for k in range(2, size + 1)]
     for subset in subsets:
         inner = tuple(
-            tuple((one if i == j else zero) - dot(problem.cov[i], [quadratic[k][j] if k in subset else zero
-                  for k in range(size)], zero) for j in subset)
+            tuple(
+                (one if i == j else zero)
+                - dot(problem.cov[i], [quadratic[k][j] if k in subset else zero for k in range(size)], zero)
+                for j in subset
+            )
             for i in subset
         )
         minor = determinant(inner, one)
         if scalars.sign(minor) in (0, -1):
-            raise Diverges(f"{scalars.lower(minor)} > 0")
+            raise Diverges(scalars.lower(minor))
         if scalars.sign(minor) is None:
-            found[f"{scalars.lower(minor)} > 0"] = None
-    return " and ".join(found)
-
-
-class Diverges(ArithmeticError):
-    """The condition of convergence can never hold."""
+            found[scalars.lower(minor)] = None
+    return tuple(found)
 
 
 RULE = Rule(

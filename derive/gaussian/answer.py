@@ -1,0 +1,75 @@
+"""The answer to one expectation: its closed form, tested, or why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sympy import Expr
+
+from derive.gaussian.atoms import Blocked, Diverges
+from derive.gaussian.engine import as_text, derive_closed
+from derive.gaussian.node import GaussianE
+from derive.gaussian.selftest import check
+from derive.gaussian.special import SPECIAL_HEADS
+from derive.gaussian.tidy import tidy
+from derive.records import Kind, Step
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the calculus says about an expectation.
+
+    node       the expectation
+    kind       EXACT (elementary functions and the normal cdf), SPECIAL (names further functions),
+               INTEGRAL (no closed form found) or DIVERGENT
+    closed     the closed form in the symbols of the law and the parameters (Delta = q1*q2 - K**2), or None
+    blockers   the smallest parts that no rule takes, where there is no closed form
+    condition  when the expectation converges, beyond the assumptions on the symbols; empty if always
+    source     the sources of the rules that acted
+    """
+
+    node: GaussianE
+    kind: Kind
+    closed: Expr | None
+    blockers: tuple[str, ...] = ()
+    condition: str = ""
+    source: str = ""
+
+    @property
+    def step(self) -> Step | None:
+        """The derivation as a tree of steps; None where there is no closed form."""
+        return None if self.closed is None else derivation(self.node)
+
+
+@lru_cache(maxsize=1024)
+def answer(node: GaussianE, budget_seconds: float = 10.0) -> Answer:
+    """The closed form of an expectation, compared with an independent evaluation at random points.
+
+    Raises SelfTestFailed where the closed form disagrees.
+    """
+    try:
+        derived = derive_closed(node, budget_seconds=budget_seconds)
+    except Blocked as error:
+        return Answer(node, Kind.INTEGRAL, None, blockers=error.parts)
+    except Diverges as error:
+        return Answer(node, Kind.DIVERGENT, None, condition=as_text((error.positive,)))
+    closed = tidy(derived.closed)
+    check(node, closed, derived.positive)
+    kind = Kind.SPECIAL if closed.has(*SPECIAL_HEADS) else Kind.EXACT
+    source = "; ".join(derived.sources)
+    return Answer(node, kind, closed, condition=as_text(derived.positive), source=source)
+
+
+@lru_cache(maxsize=256)
+def derivation(node: GaussianE) -> Step:
+    """The tree of steps that leads to the closed form of an expectation.
+
+    Raises Blocked or Diverges where there is none.
+    """
+    step = derive_closed(node, trace=True, budget_seconds=60.0).step
+    assert step is not None
+    return step
+
+
+__all__ = ["Answer", "answer", "derivation"]
