@@ -1,0 +1,97 @@
+"""Numerical evidence for a theory: every claim, by witnesses that can refute it.
+
+from verify import verify
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from verify.report.record import Report
+
+__all__ = ["Report", "verify"]
+
+
+def verify(
+    theory_or_activation_or_text: Any,
+    device: str = "auto",
+    budget: str | float = "60s",
+    seed: int = 0,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    until: str | float = "0.1%",
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Report:
+    """Test everything a theory derives against rigorous enclosures, emitted code, sampling and random networks.
+
+    theory_or_activation_or_text  a Theory, an Activation, or text ("gelu", "x*Phi(x)")
+    device      "auto" (CUDA where there is one), "cpu" or "cuda"
+    budget      time for sampling: seconds, or text such as "30s" or "2min"
+    seed        of the test points, the drawn parameters and all sampling; the same seed repeats the same evidence
+    parameters  values of the activation's parameters; the others are drawn from their domains
+    until       relative resolution at which a claim is sampled no further: 0.001 or "0.1%"
+    progress    called with (done, total, what) while it works
+
+    Returns a Report; a correct theory is refuted with probability below 1e-6. Raises EocError for what cannot be
+    verified. Method: docs/verification.md.
+    """
+    from verify.claim import checks
+    from verify.engine import run
+    from verify.subject import subject
+
+    return run(
+        subject(theory_or_activation_or_text, seed, parameters),
+        checks(),
+        budget=seconds(budget),
+        device=chosen_device(device),
+        until=fraction(until),
+        progress=progress,
+    )
+
+
+def seconds(budget: str | float) -> float:
+    """Seconds of a budget such as 30, "30s", "500ms", "2min" or "1h"."""
+    from derive.records import EocError
+
+    units = {"": 1.0, "ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*", str(budget))
+    if match is None or match[2] not in units:
+        raise EocError(f"{budget!r} is no length of time", instead='"30s", "2min" or a number of seconds')
+    return float(match[1]) * units[match[2]]
+
+
+def fraction(text: str | float) -> float:
+    """A relative accuracy such as 0.001 or "0.1%"."""
+    from derive.records import EocError
+
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)(e-?\d+)?\s*(%?)\s*", str(text))
+    value = 0.0 if match is None else float(match[1] + (match[2] or "")) * (0.01 if match[3] else 1.0)
+    if not 0 < value < 1:
+        raise EocError(f"{text!r} is no relative accuracy", instead='"0.1%" or 0.001')
+    return value
+
+
+def chosen_device(device: str) -> str:
+    """The torch device of a name; "auto" takes CUDA where there is one."""
+    import torch
+
+    from derive.records import EocError
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        raise EocError("there is no CUDA device", where=device, instead="--device cpu")
+    if device not in ("cpu", "cuda"):
+        raise EocError(f"no device {device!r}", instead="auto, cpu or cuda")
+    return device
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Report":
+        from verify.report.record import Report
+
+        return Report
+    raise AttributeError(f"verify has no {name!r}; it has {', '.join(__all__)}")

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from verify.stream import normals
+
 if TYPE_CHECKING:
     import torch
 
@@ -57,9 +59,7 @@ def _block(phi, slope, gram, width, depth, networks, sigma_w, sigma_b, generator
     covariance = gram.expand(networks, inputs, inputs)
     layers = [covariance]
     for _ in range(depth - 1):
-        noise = torch.randn(
-            (networks, inputs, width), generator=generator, dtype=gram.dtype, device=gram.device
-        )
+        noise = normals((networks, inputs, width), generator, gram.dtype)
         z = noise * covariance.sqrt() if inputs == 1 else cholesky(covariance) @ noise
         if slope is None:
             x = phi(z)

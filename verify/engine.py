@@ -16,6 +16,8 @@ from verify.subject import Subject
 PILOT = 32
 """Batches drawn for every sampled witness before the rest of the budget is allotted."""
 MOST_BATCHES = 1 << 14
+MOST_CORRECTION = 0.02
+"""The largest relative finite-width correction at which an extrapolation is trusted."""
 
 Progress = Callable[[int, int, str], None]
 
@@ -38,6 +40,7 @@ class _Run:
     witness: Sampled
     index: int
     batches: list[list[float]] = field(default_factory=list)
+    corrections: list[list[float]] = field(default_factory=list)
     draws: int = 0
     seconds: float = 0.0
     warning: str = ""
@@ -47,13 +50,13 @@ class _Run:
         first = len(self.batches)
         draw = self.witness.draw([stream(seed, self.index, k, device) for k in range(first, first + count)])
         self.batches += draw.values.tolist()
+        if draw.correction is not None:
+            self.corrections += draw.correction.tolist()
         self.draws += draw.draws * count
         self.warning = self.warning or draw.warning
         self.seconds += time.perf_counter() - started
 
     def resolution(self, comparisons: int) -> float:
-        if self.warning:
-            return 0.0
         quantile, power = thresholds(len(self.batches), comparisons)
         columns = zip(*self.batches, strict=True)
         errors = [mean_and_error(column)[1] for column in columns]
@@ -61,16 +64,23 @@ class _Run:
 
     def evidence(self, comparisons: int) -> Evidence:
         judgements = []
+        warning = self.warning or self._large_correction()
         for column, point in zip(zip(*self.batches, strict=True), self.entry.claim.points, strict=True):
             value, radius = float(point.predicted.mid), float(point.predicted.rad)
-            judgements.append(
-                judge(column, value, radius + 1e-15 * abs(value), point.scale, comparisons, self.warning)
-            )
+            judgements.append(judge(column, value, radius + 1e-15 * abs(value), point.scale, comparisons, warning))
         verdict = _weakest(judgements)
         note = next((j.note for j in judgements if j.note), "")
         return Evidence(
             self.witness.name, verdict, tuple(judgements), len(self.batches), self.draws, self.seconds, note
         )
+
+    def _large_correction(self) -> str:
+        """Extrapolation removes the order 1/n; the next is its square, and must stay below the sampling error."""
+        for column, point in zip(zip(*self.corrections, strict=True), self.entry.claim.points, strict=False):
+            mean, error = mean_and_error(column)
+            if abs(mean) - 3 * error > MOST_CORRECTION * point.scale:
+                return f"finite-width corrections of {100 * abs(mean) / point.scale:.2g} % are too large to extrapolate"
+        return ""
 
 
 def run(
@@ -151,7 +161,8 @@ def _sample(runs, seed, comparisons, budget, device, until, tell) -> None:
         item.extend(seed, PILOT, device)
     live = list(runs)
     while True:
-        live = [r for r in live if len(r.batches) < MOST_BATCHES and r.resolution(comparisons) > until]
+        resolved = {id(r.entry) for r in runs if r.resolution(comparisons) <= until and not r.warning}
+        live = [r for r in live if id(r.entry) not in resolved and not r.warning and len(r.batches) < MOST_BATCHES]
         left = budget - (time.perf_counter() - started)
         fitting = [r for r in live if r.seconds / len(r.batches) * PILOT <= left]
         if not fitting:
@@ -197,4 +208,3 @@ def _refused(subject: Subject, checks: Mapping[str, Check], interrupted: bool) -
         for name in subject.derived()
         if name not in covered
     ]
-

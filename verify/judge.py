@@ -102,7 +102,9 @@ def compare(measured: float, predicted: float, allowed: float, scale: float, not
         return Judgement(Verdict.UNDECIDED, measured, 0.0, math.nan, math.inf, note or "not a finite number")
     if math.isinf(measured) or math.isinf(predicted):
         agree = measured == predicted
-        return Judgement(Verdict.HOLDS if agree else Verdict.FAILS, measured, 0.0, 0.0 if agree else math.inf, 0.0, note)
+        return Judgement(
+            Verdict.HOLDS if agree else Verdict.FAILS, measured, 0.0, 0.0 if agree else math.inf, 0.0, note
+        )
     gap = abs(measured - predicted)
     verdict = Verdict.FAILS if gap > allowed else Verdict.UNDECIDED if allowed > COARSE * scale else Verdict.HOLDS
     return Judgement(verdict, measured, 0.0, gap / scale, allowed / scale, note)

@@ -21,11 +21,16 @@ TAIL_SHARE, TAIL_SQUARE = 1e-9, 1e-3
 
 @dataclass(frozen=True)
 class Draw:
-    """Batch means: values (batches, points); draws per batch; a warning when the law's tail was out of reach."""
+    """Batch means (batches, points) and draws per batch.
+
+    warning      why the mean cannot be trusted: the law's tail was out of reach
+    correction   first-order finite-width corrections in the same shape, where an extrapolation removed them
+    """
 
     values: torch.Tensor
     draws: int
     warning: str = ""
+    correction: torch.Tensor | None = None
 
 
 def strata(count: int, device: str) -> tuple[torch.Tensor, torch.Tensor]:

@@ -85,4 +85,28 @@ def test_both_tables_define_the_same_function(head):
         expected = exact(*map(mpmath.mpf, args))
         got = fast(*(torch.tensor(a, dtype=torch.float64) for a in args)).item()
         assert got == pytest.approx(float(expected), rel=1e-14)
-    assert set(exact_heads(mpmath.mp)) == set(torch_heads())
+
+
+def test_every_operation_of_a_formula_has_an_independent_definition():
+    from derive.program.registry import operations
+
+    typed = {name for name, operation in operations().items() if operation.spellings} - {"select"}
+    structure = {"add", "sub", "mul", "div", "pow", "neg"} | LOGIC
+    assert typed | structure == set(exact_heads(mpmath.mp)) == set(torch_heads())
+
+
+def test_what_the_reader_makes_of_text_is_what_it_says():
+    from derive.formula import read
+
+    cases = {
+        "x*Phi(x)": lambda x: x * mpmath.ncdf(x),
+        "sin(x)/x": mpmath.sinc,
+        "x if x > 0 else expm1(x)": lambda x: x if x > 0 else mpmath.expm1(x),
+        "max(x, 0, -1) + clip(x, -1, 2)**2": lambda x: max(x, 0) + min(max(x, -1), 2) ** 2,
+    }
+    points = [-3.0, -0.5, 0.25, 2.5]
+    for text, truth in cases.items():
+        expected = [float(truth(x)) for x in points]
+        assert [float(exact_function(read(text), {}, mpmath.mp)(x)) for x in points] == pytest.approx(expected)
+        got = torch_function(read(text), {})(torch.tensor(points, dtype=torch.float64)).tolist()
+        assert got == pytest.approx(expected, rel=1e-14)

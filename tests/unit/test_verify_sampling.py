@@ -79,7 +79,7 @@ def test_the_weight_free_sampler_has_the_law_of_sampled_weights(tangent):
     """Mean, variance and the product of neighbouring layers agree, layer by layer, within standard errors."""
     gram = torch.tensor([[1.2, 0.5], [0.5, 0.9]], dtype=torch.float64)
     slope = (lambda z: 1 - torch.tanh(z) ** 2) if tangent else None
-    options = dict(width=12, depth=4, networks=4000, sigma_w=1.4, sigma_b=0.3, slope=slope)
+    options = {"width": 12, "depth": 4, "networks": 4000, "sigma_w": 1.4, "sigma_b": 0.3, "slope": slope}
     free = conditional.kernels(torch.tanh, gram, generator=stream(0, 0, 0), **options)
     weights = dense.kernels(torch.tanh, gram, generator=stream(0, 1, 0), **options)
     assert torch.equal(free[:, 0], weights[:, 0])
@@ -92,7 +92,7 @@ def test_the_weight_free_sampler_has_the_law_of_sampled_weights(tangent):
 
 def test_blocks_bound_the_memory_and_leave_the_law_alone():
     gram = torch.ones(1, 1, dtype=torch.float64)
-    options = dict(width=50, depth=3, networks=1000, sigma_w=1.0, sigma_b=0.0)
+    options = {"width": 50, "depth": 3, "networks": 1000, "sigma_w": 1.0, "sigma_b": 0.0}
     small = conditional.kernels(torch.relu, gram, generator=stream(0, 0, 0), block=500, **options)
     large = conditional.kernels(torch.relu, gram, generator=stream(0, 0, 1), block=10**9, **options)
     assert small.shape == large.shape == (1000, 3, 1, 1)

@@ -1,0 +1,1 @@
+"""Checks, one a file: the folder is the registry."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from verify.conditional import cholesky
+from verify.stream import normals
 
 if TYPE_CHECKING:
     import torch
@@ -55,12 +56,9 @@ def pre_activations(
 
 def _dense(x, width, sigma_w, sigma_b, biased, generator):
     """x W^T + b with fresh weights; `biased` is 0 for a tangent, which no bias reaches."""
-    import torch
-
     networks, _, fan_in = x.shape
-    options = {"generator": generator, "dtype": x.dtype, "device": x.device}
-    weight = torch.randn((networks, fan_in, width), **options)
-    bias = torch.randn((networks, 1, width), **options)
+    weight = normals((networks, fan_in, width), generator, x.dtype)
+    bias = normals((networks, 1, width), generator, x.dtype)
     return (sigma_w / fan_in**0.5) * (x @ weight) + sigma_b * bias * biased.to(x)[:, None]
 
 

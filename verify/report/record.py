@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from derive.records import EocError
+from derive.show.files import write
 from verify.judge import FAMILY_ERROR, Judgement, Verdict
 
-SCHEMA = "eoc-verification/1"
+SCHEMA = "eoc.verification/1"
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Report:
         return table(self)
 
     def to_json(self) -> str:
-        """JSON of schema eoc-verification/1 (docs/verification.md); numbers that are not finite become strings."""
+        """JSON of schema eoc.verification/1 (docs/verification.md); numbers that are not finite become strings."""
         record = {"schema": SCHEMA, "passed": self.passed, "counts": self.counts, "family_error": FAMILY_ERROR}
         return json.dumps(_plain({**record, **asdict(self)}), indent=1, ensure_ascii=False, allow_nan=False)
 
@@ -140,8 +141,7 @@ class Report:
             raise EocError(
                 f"no report format {path.suffix!r}", where=str(path), instead="a file name ending in .html or .json"
             )
-        path.write_text(text, encoding="utf-8")
-        return path
+        return write(path, text)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in self.counts.items() if count)

@@ -1,0 +1,45 @@
+"""The covariance map E phi(u) phi(v) of two inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from verify.claim import Check, Claim
+from verify.enclosures import witness
+from verify.layers import claim, drawn, network_layer, plane_sampling, points_of
+from verify.subject import Subject
+
+EDGES = (Fraction(-1), Fraction(1))
+
+
+def claims(subject: Subject) -> Iterator[Claim]:
+    """E phi(u) phi(v) at different variances, at correlations of either sign and at c = -1 and 1."""
+    result, rng = subject.theory.covariance_map, subject.choices("covariance_map")
+    correlations = [*(Fraction(round(100 * rng.uniform(a, a + 0.45)), 100) for a in (-0.95, -0.4, 0.05, 0.5)), *EDGES]
+    values = [{"q1": drawn(rng, 0.2, 4.0), "q2": drawn(rng, 0.2, 4.0), "c": c} for c in correlations]
+    second = subject.theory.second_moment
+
+    def natural(v) -> float:
+        return float(subject.number(second, q=v["q1"]).mid * subject.number(second, q=v["q2"]).mid) ** 0.5
+
+    points = points_of(subject, result, values, natural)
+    exact = witness(subject, result, points, lambda moments, v: moments.pair(v["q1"], v["q2"], v["c"]))
+    sampling = plane_sampling(
+        subject, points, [lambda u, v: subject.phi(u) * subject.phi(v)], lambda means, value: means[0]
+    )
+    networks = network_layer(subject, points, _gram, lambda z, generator, v: _product(subject.phi(z)))
+    yield claim(result, "covariance_map", "covariance map", points, (*exact, sampling, networks))
+
+
+def _gram(v):
+    q1, q2, c = float(v["q1"]), float(v["q2"]), float(v["c"])
+    cross = c * (q1 * q2) ** 0.5
+    return [[q1, cross], [cross, q2]]
+
+
+def _product(x):
+    return (x[:, 0] * x[:, 1]).mean(1)
+
+
+CHECK = Check("covariance_map", ("covariance_map",), claims)

@@ -1,0 +1,46 @@
+"""The correlation of two inputs along depth, c^{l+1} = C(q1^l, q2^l, c^l)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from verify.claim import Check, Claim, Point
+from verify.depth import DEPTH, operating_values, richardson
+from verify.layers import drawn
+from verify.subject import Subject
+
+
+def claims(subject: Subject) -> Iterator[Claim]:
+    """The correlation at layers 2 to 6 of two drawn inputs, in random networks extrapolated to infinite width."""
+    theory = subject.theory
+    values = operating_values(subject, "depth_correlation")
+    rng = subject.choices("depth_correlation inputs")
+    q1, q2, c = drawn(rng, 0.4, 2.5), drawn(rng, 0.4, 2.5), Fraction(round(100 * rng.uniform(-0.6, 0.8)), 100)
+    points, state = [], (q1, q2, c)
+    for layer in range(2, DEPTH + 1):
+        first, second, correlation = state
+        predicted = subject.number(theory.correlation_map, q1=first, q2=second, c=correlation, **values)
+        where = (("layer", layer), ("q1", q1), ("q2", q2), ("c", c), *values.items())
+        points.append(Point(where, predicted, 1.0))
+        variances = (subject.number(theory.variance_map, q=q, **values) for q in (first, second))
+        state = (*(Fraction(float(v.mid)) for v in variances), _inside(float(predicted.mid)))
+    cross = float(c) * float(q1 * q2) ** 0.5
+    gram = [[float(q1), cross], [cross, float(q2)]]
+    networks = richardson(subject, gram, values, correlations)
+    yield Claim(
+        "correlation_map", "correlation along depth", r"c^{l+1} = C(q_1^l, q_2^l, c^l)",
+        str(theory.correlation_map.kind), tuple(points), (networks,), abscissa="layer",
+    )  # fmt: skip
+
+
+def correlations(kernels):
+    """K_12/sqrt(K_11 K_22) of every network and layer."""
+    return kernels[:, :, 0, 1] / (kernels[:, :, 0, 0] * kernels[:, :, 1, 1]).sqrt()
+
+
+def _inside(c: float) -> Fraction:
+    return Fraction(max(-1.0, min(1.0, c)))
+
+
+CHECK = Check("depth_correlation", (), claims)

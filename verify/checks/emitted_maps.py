@@ -1,0 +1,129 @@
+"""Emitted NumPy and torch code of every map, against certified numbers, in float64 and float32."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from derive.records import Kind
+from verify.claim import Check, Claim, Exact, Point
+from verify.enclosures import Moments
+from verify.judge import Judgement, compare
+from verify.layers import points_of
+from verify.subject import Subject
+
+UNITS = 64
+"""Allowed rounding, in units of the dtype's epsilon times the natural size of the map."""
+
+
+def claims(subject: Subject) -> Iterator[Claim]:
+    """Each map that can be emitted, at points that float32 holds exactly, c = -1 and 1 included."""
+    for name, result in subject.theory.results.items():
+        if result.kind in (Kind.EXACT, Kind.SPECIAL, Kind.SERIES):
+            yield _claim(subject, name, result)
+
+
+def _claim(subject: Subject, name: str, result: Any) -> Claim:
+    rng = subject.choices(f"emitted {name}")
+
+    def dyadic(low: float, high: float) -> Fraction:
+        return Fraction(round(64 * rng.uniform(low, high)), 64)
+
+    def value(c: Fraction) -> dict[str, Fraction]:
+        ranges = {"q": (0.2, 4), "q1": (0.2, 4), "q2": (0.2, 4), "sigma_w": (0.6, 2), "sigma_b": (0.1, 0.6)}
+        return {a: c if a == "c" else dyadic(*ranges[a]) for a in result.arguments}
+
+    values = [value(c) for c in (dyadic(-0.9, -0.1), dyadic(0.1, 0.9), Fraction(-1), Fraction(1))]
+    points = points_of(subject, result, values, lambda v: _natural(subject, name, v))
+    witnesses = [Exact(f"{b} {d}", _evaluated(subject, result, points, b, d)) for b, d in VARIANTS]
+    if name == "covariance_map" and not subject.jumps:
+        witnesses.append(Exact("torch gradient", _gradient(subject, result, points)))
+    title = f"emitted code of the {result.title}"
+    return Claim(name, title, result.symbol, str(result.kind), points, tuple(witnesses))
+
+
+VARIANTS = (("numpy", "float64"), ("numpy", "float32"), ("torch", "float64"), ("torch", "float32"))
+
+
+def _natural(subject: Subject, name: str, v: Any) -> float:
+    """The size against which rounding is measured: what the map would be without cancellation."""
+    second = subject.theory.second_moment
+    sizes = [float(subject.number(second, q=v[a])) for a in ("q", "q1", "q2") if a in v]
+    gain = float(v.get("sigma_w", 1)) ** 2
+    if name == "mean":
+        return sizes[0] ** 0.5
+    if name == "covariance_map":
+        return (sizes[0] * sizes[1]) ** 0.5
+    if name == "correlation_map":
+        return 1.0
+    return gain * sizes[0] / (float(v["q"]) if name in ("chi", "chi_parallel") else 1.0)
+
+
+def _evaluated(subject: Subject, result: Any, points: tuple[Point, ...], backend: str, dtype: str):
+    def decide() -> list[Judgement]:
+        import numpy as np
+
+        function = subject.compiled(result, backend)
+        names = result.arguments
+        columns = [np.array([float(dict(p.values)[n]) for p in points], dtype=dtype) for n in names]
+        out = call(function, names, columns, backend)
+        epsilon = float(np.finfo(dtype).eps)
+        note = "" if str(out.dtype) == dtype else f"the dtype {out.dtype} comes out"
+        judgements = []
+        for measured, point in zip(out.tolist(), points, strict=True):
+            size = max(point.scale, abs(float(point.predicted.mid)))
+            allowed = UNITS * epsilon * size + float(point.predicted.rad)
+            wrong_type = float("nan") if note else measured
+            judgements.append(compare(wrong_type, float(point.predicted.mid), allowed, point.scale, note))
+        return judgements
+
+    return decide
+
+
+def call(function: Any, names: tuple[str, ...], columns: list[Any], backend: str) -> Any:
+    """The emitted function on NumPy columns (moved to torch and back for that backend)."""
+    if backend == "torch":
+        import torch
+
+        columns = [torch.from_numpy(column) for column in columns]
+    law = [c for n, c in zip(names, columns, strict=True) if not n.startswith("sigma")]
+    sigma = {n: c for n, c in zip(names, columns, strict=True) if n.startswith("sigma")}
+    out = function(*law, **sigma)
+    return out.numpy() if backend == "torch" else out
+
+
+def _gradient(subject: Subject, result: Any, points: tuple[Point, ...]):
+    """dK/dc of the emitted torch code at c = -1 and 1 against sqrt(q1 q2) E phi'(u) phi'(v); finite everywhere."""
+
+    def decide() -> list[Judgement]:
+        import flint
+        import torch
+
+        from derive.gaussian.enclosure import enclose
+        from derive.gaussian.node import single
+        from derive.program.symbols import X
+
+        moments, function = Moments(subject), subject.compiled(result, "torch")
+        judgements = []
+        for point in points:
+            q, c = dict(point.values)["q1"], dict(point.values)["c"]
+            inputs = [torch.tensor(float(x), dtype=torch.float64, requires_grad=True) for x in (q, q, c)]
+            gradients = torch.autograd.grad(function(*inputs), inputs)
+            if not all(map(torch.isfinite, gradients)):
+                judgements.append(compare(float("inf"), 0.0, 0.0, 1.0, "a gradient is not finite"))
+            elif abs(c) == 1:
+                product = moments.dphi * moments.dphi.subs(X, int(c) * X)
+                with flint.ctx.workprec(120):
+                    truth = enclose(single(product), {**moments.parameters, "q": q}, 16)
+                    expected, radius = float(q) * float(truth), float(q) * float(truth.rad())
+                size = max(abs(expected), point.scale)
+                judgements.append(compare(float(gradients[2]), expected, 1e-9 * size + radius, size))
+            else:
+                judgements.append(compare(0.0, 0.0, 0.0, 1.0))
+        return judgements
+
+    return decide
+
+
+CHECK = Check("emitted_maps", (), claims)

@@ -1,0 +1,110 @@
+"""`eoc verify`: numerical evidence for everything derived about an activation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from derive.commands._text import TextCommand, common_options, text_argument, value_options
+
+EPILOG = """Examples:
+
+\b
+  eoc verify gelu
+  eoc verify "x*Phi(x)" --budget 30s --report gelu.html
+  eoc verify leaky_relu --set a=1/3 --seed 7 --json -
+"""
+
+
+@click.command("verify", cls=TextCommand, epilog=EPILOG)
+@text_argument
+@value_options
+@click.option("--budget", default="60s", show_default=True, help="Time for sampling: 30s, 2min.")
+@click.option("--until", default="0.1%", show_default=True, help="Sample a claim until it resolves this error.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of points and samples.")
+@click.option("--device", default="auto", show_default=True, type=click.Choice(("auto", "cpu", "cuda")))
+@click.option("--strict", is_flag=True, help="Exit with 1 also if a claim is undecided.")
+@click.option("--report", "page", metavar="FILE", help="Write a self-contained HTML report.")
+@click.option("--json", "json_file", metavar="FILE|-", help="Write the report as JSON.")
+@common_options
+def COMMAND(text: str, values: Any, domains: Any, quiet: bool, no_cache: bool, **wanted: Any) -> int:
+    """Test every claim of a theory by witnesses that can refute it.
+
+    Enclosures, emitted code, samples of the formula as typed, and random networks. Exit code 1 if a claim is
+    refuted or has no check. Ctrl-C ends with the evidence so far.
+    """
+    from verify import verify
+
+    subject = _subject(text, domains)
+    with _progress(quiet) as tell:
+        report = verify(
+            subject,
+            device=wanted["device"],
+            budget=wanted["budget"],
+            seed=wanted["seed"],
+            parameters=values,
+            until=wanted["until"],
+            progress=tell,
+        )
+    _write(report, wanted, quiet)
+    if report.interrupted:
+        return 130
+    return int(not report.passed or (wanted["strict"] and report.undecided))
+
+
+def _subject(text: str, domains: Any) -> Any:
+    from derive import Activation
+
+    if ">>" in text:
+        return text
+    return Activation(text, domains=domains or None)
+
+
+def _write(report: Any, wanted: dict[str, Any], quiet: bool) -> None:
+    from derive.show.files import write
+    from derive.show.terminal import console
+
+    written = []
+    if wanted["page"]:
+        from verify.report.page import page
+
+        written.append(write(wanted["page"], page(report)))
+    if wanted["json_file"] == "-":
+        click.echo(report.to_json())
+    elif wanted["json_file"]:
+        written.append(write(wanted["json_file"], report.to_json() + "\n"))
+    if not quiet and wanted["json_file"] != "-":
+        console().print(report.table)
+    for path in [] if quiet else written:
+        click.echo(f"wrote {path}", err=True)
+
+
+class _progress:
+    """A progress line on stderr where that is a terminal; calls are (done, total, what)."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+
+    def __enter__(self) -> Any:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        console = Console(stderr=True)
+        if self.quiet or not console.is_terminal:
+            self.bar = None
+            return None
+        columns = (BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("{task.description}"))
+        self.bar = Progress(*columns, console=console, transient=True)
+        self.bar.start()
+        task = self.bar.add_task("")
+        bar = self.bar
+
+        def tell(done: int, total: int, what: str) -> None:
+            bar.update(task, completed=done, total=max(total, 1), description=what)
+
+        return tell
+
+    def __exit__(self, *error: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()

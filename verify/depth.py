@@ -1,0 +1,64 @@
+"""Claims about many layers: builders shared by the checks of depth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from verify.claim import Sampled
+from verify.layers import drawn
+from verify.sampling import Draw
+from verify.subject import Subject
+
+if TYPE_CHECKING:
+    import torch
+
+WIDTH, NETWORKS, DEPTH = 512, 8, 6
+
+
+def operating_values(subject: Subject, name: str) -> dict[str, Fraction]:
+    """sigma_b drawn, and sigma_w near the value with V(1) = 1, so that deep networks neither vanish nor explode."""
+    rng = subject.choices(name)
+    sigma_b = drawn(rng, 0.1, 0.5)
+    second = float(subject.number(subject.theory.second_moment, q=1))
+    target = ((1 - float(sigma_b) ** 2) / second) ** 0.5 * rng.uniform(0.85, 1.15)
+    return {"sigma_w": Fraction(f"{target:.3g}"), "sigma_b": sigma_b}
+
+
+def richardson(
+    subject: Subject,
+    gram: Sequence[Sequence[float]],
+    values: dict[str, Fraction],
+    observe: Callable[[torch.Tensor], torch.Tensor],
+    tangent: bool = False,
+    depth: int = DEPTH,
+) -> Sampled:
+    """Weight-free random networks, extrapolated to infinite width from widths n and 2n.
+
+    A smooth function of the kernels has mean a + b/n + O(1/n^2); 2 E_{2n} - E_n removes b (n = 512). The engine
+    decides nothing where the removed correction is so large that the next order could matter.
+    observe   (networks, depth, B, B) kernels -> (networks, depth) numbers
+    """
+    sigma_w, sigma_b = float(values["sigma_w"]), float(values["sigma_b"])
+
+    def draw(streams: Sequence[Any]) -> Draw:
+        import torch
+
+        from verify.conditional import kernels
+
+        rows, corrections = [], []
+        for stream in streams:
+            start = torch.tensor(gram, dtype=subject.dtype, device=stream.device)
+            means = []
+            for width in (WIDTH, 2 * WIDTH):
+                sample = kernels(
+                    subject.phi, start, width=width, depth=depth, networks=NETWORKS, sigma_w=sigma_w,
+                    sigma_b=sigma_b, generator=stream, slope=subject.slope if tangent else None,
+                )  # fmt: skip
+                means.append(observe(sample).mean(0).to(torch.float64))
+            rows.append(2 * means[1] - means[0])
+            corrections.append(means[1] - means[0])
+        return Draw(torch.stack(rows)[:, 1:], 2 * NETWORKS, correction=torch.stack(corrections)[:, 1:])
+
+    return Sampled("weight-free networks", draw)

@@ -1,0 +1,233 @@
+"""Mechanical wrong versions of a theory: what the checks must refute.
+
+Each mutant changes one derived quantity in one way that people get wrong; mutants that equal the truth (q1 and q2
+exchanged in a symmetric map) are left out by comparing numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from derive.records import Enclosure, EocError
+from verify.subject import Subject
+
+MOST_TERMS = 4
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A theory that is wrong in one place.
+
+    name        what was changed ("1 % too large")
+    attribute   of what ("variance_map")
+    theory      the wrong theory
+    """
+
+    name: str
+    attribute: str
+    theory: Any
+
+
+class WrongTheory:
+    """A theory with one attribute exchanged."""
+
+    def __init__(self, theory: Any, attribute: str, value: Any) -> None:
+        self._theory, self._attribute, self._value = theory, attribute, value
+
+    def __getattr__(self, name: str) -> Any:
+        return self._value if name == self._attribute else getattr(self._theory, name)
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """The results, the wrong one among them."""
+        found = dict(self._theory.results)
+        if self._attribute in found:
+            found[self._attribute] = self._value
+        return found
+
+
+class WrongResult:
+    """A result whose arguments or value are changed before they are used or returned, in numbers and in code."""
+
+    def __init__(
+        self,
+        result: Any,
+        value: Callable[[Any], Any] = lambda y: y,
+        arguments: Callable[[dict[str, Any]], dict[str, Any]] = lambda values: values,
+    ) -> None:
+        self._result, self._value, self._arguments = result, value, arguments
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._result, name)
+
+    def number(self, values: Mapping[str, Any] | None = None, /, *, digits: int = 16, **named: Any) -> Enclosure:
+        """The wrong number."""
+        true = self._result.number(self._arguments({**(values or {}), **named}), digits=digits)
+        with mpmath.workdps(40):
+            ends = [self._value(true.mid - true.rad), self._value(true.mid), self._value(true.mid + true.rad)]
+            return Enclosure(ends[1], max(abs(e - ends[1]) for e in ends))
+
+    def compile(self, backend: str = "numpy") -> Callable:
+        """The wrong code."""
+        true, law = self._result.compile(backend), self._result.arguments
+
+        def wrong(*args: Any, **named: Any) -> Any:
+            values = self._arguments({**dict(zip(law, args, strict=False)), **named})
+            return self._value(true(**values))
+
+        return wrong
+
+
+def mutants(subject: Subject) -> Iterator[Mutant]:
+    """Every mutant of a subject's theory that differs from the truth."""
+    theory = subject.theory
+    for attribute, result in theory.results.items():
+        if str(result.kind) == "DIVERGENT":
+            continue
+        for name, wrong in _wrong_results(theory, attribute, result):
+            if _differs(subject, result, wrong):
+                yield Mutant(name, attribute, WrongTheory(theory, attribute, wrong))
+    if not subject.jumps:
+        for name, question in _wrong_edges(theory):
+            yield Mutant(name, "edge_of_chaos", WrongTheory(theory, "edge_of_chaos", question))
+    for name, question in _wrong_points(theory):
+        yield Mutant(name, "at", WrongTheory(theory, "at", question))
+
+
+VALUES: dict[str, Callable[[Any], Any]] = {
+    "1 % too large": lambda y: y * 1.01,
+    "1 % too small": lambda y: y * 0.99,
+    "wrong sign": lambda y: -y,
+    "squared": lambda y: y * y,
+    "root taken": lambda y: abs(y) ** 0.5,
+    "half": lambda y: y / 2,
+    "twice": lambda y: y * 2,
+}
+
+
+def _argument_changes() -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
+    """Wrong uses of the arguments, each for the arguments it names."""
+
+    def change(**new: Callable[[dict[str, Any]], Any]):
+        return lambda values: {**values, **{name: f(values) for name, f in new.items()}}
+
+    return {
+        "q: variance for standard deviation": change(q=lambda v: v["q"] ** 2),
+        "q1 for q2": change(q2=lambda v: v["q1"]),
+        "q1 and q2 exchanged": change(q1=lambda v: v["q2"], q2=lambda v: v["q1"]),
+        "q1 squared": change(q1=lambda v: v["q1"] ** 2),
+        "c: wrong sign": change(c=lambda v: -v["c"]),
+        "c squared": change(c=lambda v: v["c"] ** 2),
+        "c: limits exchanged": change(c=lambda v: _limits(v["c"])),
+        "c dropped": change(c=lambda v: 0 * v["c"]),
+        "sigma_b dropped": change(sigma_b=lambda v: 0 * v["sigma_b"]),
+        "sigma_b: square missing": change(sigma_b=lambda v: _root(v["sigma_b"])),
+        "sigma_w: square missing": change(sigma_w=lambda v: _root(v["sigma_w"])),
+        "sigma_w dropped": change(sigma_w=lambda v: 0 * v["sigma_w"] + 1),
+    }
+
+
+def _limits(c: Any) -> Any:
+    """-c at the ends, c between them."""
+    if isinstance(c, Fraction | int | float):
+        return -c if abs(c) == 1 else c
+    inside = abs(c) < 1
+    return c * (2 * inside - 1)
+
+
+def _root(value: Any) -> Any:
+    return Fraction(float(value) ** 0.5).limit_denominator(10**6) if isinstance(value, Fraction) else value**0.5
+
+
+def _wrong_results(theory: Any, attribute: str, result: Any) -> Iterator[tuple[str, Any]]:
+    for name, value in VALUES.items():
+        yield name, WrongResult(result, value)
+    for name, arguments in _argument_changes().items():
+        touched = name.partition(":")[0].split()[0]
+        if touched in result.arguments:
+            yield name, WrongResult(result, arguments=arguments)
+    yield from _wrong_terms(result)
+    for other in CONFUSED.get(attribute, ()):
+        yield f"{other} in its place", replace(theory.results[other], arguments=result.arguments)
+    if attribute == "second_moment":
+        yield "square of the mean", WrongResult(theory.mean, lambda y: y * y)
+
+
+CONFUSED = {
+    "chi": ("chi_parallel",),
+    "chi_parallel": ("chi",),
+    "mean": ("second_moment",),
+    "second_moment": ("mean",),
+}
+
+
+def _wrong_terms(result: Any) -> Iterator[tuple[str, Any]]:
+    """A closed form with one additive term dropped, negated, or 1 % off."""
+    from sympy import Add, Rational
+
+    from derive.gaussian.node import GaussianE
+
+    closed = result.closed
+    if closed.has(GaussianE):
+        return
+    terms = Add.make_args(closed) if isinstance(closed, Add) else Add.make_args(closed.expand(deep=False))
+    if len(terms) < 2:
+        return
+    for position, term in enumerate(terms[:MOST_TERMS], start=1):
+        for name, factor in (("dropped", 0), ("of wrong sign", -1), ("1 % off", Rational(101, 100))):
+            yield f"term {position} {name}", replace(result, template=closed + (factor - 1) * term)
+
+
+def _differs(subject: Subject, result: Any, wrong: Any) -> bool:
+    """Whether a wrong version has another number at one of two generic points or an end of c."""
+    generic = {"q": "0.7", "q1": "0.7", "q2": "1.9", "c": "0.37", "sigma_w": "1.3", "sigma_b": "0.3"}
+    for changes in ({}, {"q": "2.3", "q1": "2.3", "c": "-0.61"}, {"c": "1"}, {"c": "-1"}):
+        values = {name: Fraction({**generic, **changes}[name]) for name in result.arguments}
+        true = subject.number(result, **values)
+        try:
+            other = subject.number(wrong, **values)
+        except EocError:
+            return True
+        if not other.overlaps(true):
+            return True
+    return False
+
+
+def _scaled(value: Any, factor: float) -> Any:
+    with mpmath.workdps(40):
+        return Enclosure(value.mid * factor, value.rad * abs(factor))
+
+
+def _wrong_edges(theory: Any) -> Iterator[tuple[str, Callable]]:
+    def changed(**new: Callable[[Any], Any]) -> Callable:
+        def question(*args: Any, **named: Any) -> Any:
+            answer = theory.edge_of_chaos(*args, **named)
+            points = tuple(replace(p, **{name: f(p) for name, f in new.items()}) for p in answer.points)
+            return replace(answer, points=points)
+
+        return question
+
+    yield "sigma_w 1 % too large", changed(sigma_w=lambda p: _scaled(p.sigma_w, 1.01))
+    yield "sigma_w squared", changed(sigma_w=lambda p: _scaled(p.sigma_w, float(p.sigma_w)))
+    yield "sigma_b^2 off by 1 % of q", changed(sigma_b2=lambda p: Enclosure(p.sigma_b2.mid + p.q.mid / 100, p.q.rad))
+    yield "q 1 % too large", changed(q=lambda p: _scaled(p.q, 1.01))
+
+
+def _wrong_points(theory: Any) -> Iterator[tuple[str, Callable]]:
+    def changed(**new: Callable[[Any], Any]) -> Callable:
+        def question(*args: Any, **named: Any) -> Any:
+            answer = theory.at(*args, **named)
+            points = tuple(replace(p, **{name: f(p) for name, f in new.items()}) for p in answer.fixed_points)
+            return replace(answer, fixed_points=points)
+
+        return question
+
+    yield "q 1 % too large", changed(q=lambda p: _scaled(p.q, 1.01))
+    yield "slope 1 % too large", changed(chi_parallel=lambda p: _scaled(p.chi_parallel, 1.01))
+    yield "stability reversed", changed(stable=lambda p: None if p.stable is None else not p.stable)
+    yield "c* of wrong sign", changed(c=lambda p: None if p.c is None else _scaled(p.c, -1))

@@ -1,0 +1,64 @@
+"""Plots of claims against evidence: the predicted curve, and measured points with error bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from derive.show.plots import BLUE, GREY, ORANGE, svg
+from verify.report.record import Report, TestedClaim
+
+LABELS = {"q": "$q$", "c": "$c$", "layer": "layer"}
+ORDINATES = {
+    "variance map along q": "$V(q)$",
+    "correlation map along c": "$C(q, q, c)$",
+    "variance along depth": "$q^l$",
+    "correlation along depth": "$c^l$",
+    "gradient growth along depth": r"$|J^l v|^2 / |v|^2$",
+}
+BAR = 5
+"""Standard errors shown by a bar."""
+
+
+def figures(report: Report) -> Iterator[tuple[str, str]]:
+    """(caption, inline SVG) for every claim whose points form a curve and were sampled."""
+    for claim in report.claims:
+        if claim.abscissa and claim.title in ORDINATES and any(item.batches for item in claim.evidence):
+            yield _caption(claim), _figure(claim)
+
+
+def _caption(claim: TestedClaim) -> str:
+    fixed = [f"{n} = {v:g}" for n, v in claim.points[0].values if n != claim.abscissa and _constant(claim, n)]
+    return f"{claim.title[0].upper()}{claim.title[1:]}: {', '.join(fixed)}. Bars are {BAR} standard errors."
+
+
+def _constant(claim: TestedClaim, name: str) -> bool:
+    return len({dict(point.values)[name] for point in claim.points}) == 1
+
+
+def _figure(claim: TestedClaim) -> str:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.6, 3.3), layout="constrained")
+    axes = figure.subplots()
+    x = [dict(point.values)[claim.abscissa] for point in claim.points]
+    order = sorted(range(len(x)), key=x.__getitem__)
+    xs = [x[i] for i in order]
+    axes.plot(xs, [claim.points[i].predicted for i in order], color=BLUE, linewidth=1.6, label="theory")
+    for item, color, mark in zip((e for e in claim.evidence if e.batches), (ORANGE, GREY), "os", strict=False):
+        y = [item.judgements[i].estimate for i in order]
+        bars = [BAR * item.judgements[i].standard_error for i in order]
+        axes.errorbar(
+            xs, y, yerr=bars, fmt=mark, color=color, markersize=4, capsize=2.5, linewidth=1, label=item.witness
+        )
+        if claim.abscissa == "layer":
+            low, high = ([v + s * b for v, b in zip(y, bars, strict=True)] for s in (-1, 1))
+            axes.fill_between(xs, low, high, color=color, alpha=0.15, linewidth=0)
+    if claim.abscissa == "layer":
+        axes.set_xticks(xs)
+    axes.set_xlabel(LABELS[claim.abscissa])
+    axes.set_ylabel(ORDINATES[claim.title])
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=8)
+    axes.grid(True, linewidth=0.4, alpha=0.35)
+    axes.legend(fontsize=8, frameon=False)
+    return svg(figure)
