@@ -53,7 +53,7 @@ def answer(node: GaussianE, budget_seconds: float = 10.0) -> Answer:
     except Blocked as error:
         return Answer(node, Kind.INTEGRAL, None, blockers=error.parts)
     except Diverges as error:
-        return Answer(node, Kind.DIVERGENT, None, condition=as_text((error.positive,)))
+        return Answer(node, Kind.DIVERGENT, None, condition=error.why)
     closed = tidy(derived.closed)
     check(node, closed, derived.positive)
     kind = Kind.SPECIAL if closed.has(*SPECIAL_HEADS) else Kind.EXACT

@@ -64,7 +64,7 @@ class Diverges(Undefined):
 
     def __init__(self, positive: Expr) -> None:
         self.positive = positive
-        super().__init__("The expectation diverges.", why=f"it converges only if {positive} > 0")
+        super().__init__("The expectation diverges.", why=f"det(I - 2*cov*A) of the exponent z'Az must be positive and is {positive}")
 
     def __reduce__(self):
         return Diverges, (self.positive,)

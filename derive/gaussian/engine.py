@@ -78,7 +78,7 @@ def solve(problem: Problem, run: Run) -> tuple[Closed, Step | None]:
         if outcome is not None:
             break
     else:
-        raise Blocked([problem.node(scalars)])
+        raise Blocked([problem.describe(scalars)])
     run.conditions.update(dict.fromkeys(outcome.positive))
     run.sources[rule.source] = None
     total, children, after = Closed(scalars, {}), [], []

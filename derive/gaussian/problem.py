@@ -84,10 +84,18 @@ class Problem:
         return GaussianE(Lambda(z, Mul(*factors)), cov, [[low(m)] for m in self.mean])
 
 
+    def describe(self, scalars: Scalars) -> str:
+        """The problem in words, for the list of blockers."""
+        if self.steps and not (self.quad or self.wave or self.cdfs or self.spaces):
+            where = "at the origin" if not any(step.threshold for step in self.steps) else "away from the origin"
+            return f"the probability of an orthant of dimension {len(self.steps)} {where}"
+        if self.wave:
+            return f"a wave correlated with a half-space: {self.node(scalars).body}"
+        return str(self.node(scalars).body)
+
+
 def _poly_expr(scalars: Scalars, z, poly: Poly) -> Expr:
-    return Add(
-        *[scalars.lower(c) * Mul(*[x**k for x, k in zip(z, key, strict=True)]) for key, c in poly]
-    )
+    return Add(*[scalars.lower(c) * Mul(*[x**k for x, k in zip(z, key, strict=True)]) for key, c in poly])
 
 
 def frozen(poly: dict) -> Poly:

@@ -95,11 +95,11 @@ class Scalars:
             return 1
         if -polynomial in self._known:
             return -1
-        expr = self.poly(polynomial)
-        if expr.is_positive:
-            return 1
-        if expr.is_negative:
-            return -1
+        for expr in (self.poly(polynomial), self._in_delta(polynomial)):
+            if expr is not None and expr.is_positive:
+                return 1
+            if expr is not None and expr.is_negative:
+                return -1
         coefficient, factors = polynomial.factor_list()
         if len(factors) == 1 and factors[0][1] == 1:
             return None
@@ -110,6 +110,19 @@ class Scalars:
                 return None
             product *= sign
         return product
+
+    def _in_delta(self, polynomial) -> Expr | None:
+        """A polynomial even in K, with K**2 = q1*q2 - Delta: it shows the sign of many determinants."""
+        if self.delta is None:
+            return None
+        place = self.field.symbols.index(K)
+        if not any(powers[place] for powers in polynomial) or any(powers[place] % 2 for powers in polynomial):
+            return None
+        total = Integer(0)
+        for powers, coefficient in polynomial.items():
+            rest = self.field.ring.from_dict({powers[:place] + (0,) + powers[place + 1 :]: coefficient})
+            total += self.poly(rest) * (Q1 * Q2 - DELTA) ** (powers[place] // 2)
+        return total.expand()
 
     def assume_positive(self, element) -> None:
         """Record that an element is positive: a variance, a determinant, a condition of convergence."""
@@ -176,7 +189,6 @@ class Scalars:
             else:
                 above *= self.root_expr(p)
         return self.lower(coefficient) * above / below
-
 
     @staticmethod
     def _divides(radical, polynomial) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sympy import Expr, Integer, Mul, Pow, Rational, Symbol, sqrt
+from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol, expand, sqrt
 
 from derive.gaussian.atoms import Atom, Polynomial, decompose
 from derive.gaussian.closed import Closed, monomial
 from derive.gaussian.node import GaussianE
 from derive.gaussian.problem import Cdf, Problem, Side, frozen, plus
 from derive.gaussian.scalars import Scalars
+from derive.records import DomainError
 
 Terms = list[tuple[Closed, Problem]]
 
@@ -18,13 +19,54 @@ Terms = list[tuple[Closed, Problem]]
 def problems(node: GaussianE) -> tuple[Scalars, Terms]:
     """The scalars of a question, and (constant factor, problem) pairs whose sum it is."""
     zs = tuple(node.variables)
-    atoms = [_tamed(atom) for atom in decompose(node.body, zs)]
-    scalars = Scalars([c for atom, noises in atoms for c in (*_constants(atom), *noises)] + [*node.cov, *node.mean])
-    return scalars, _gathered([_problem(atom, noises, node, scalars) for atom, noises in atoms], scalars)
+    _validate(node)
+    atoms = [_tamed(part) for atom in decompose(node.body, zs) for part in _by_radicals(atom)]
+    constants = [c for atom, radicals, noises in atoms for c in (*_constants(atom), *radicals, *noises)]
+    scalars = Scalars(constants + [*node.cov, *node.mean])
+    return scalars, _gathered([_problem(*parts, node, scalars) for parts in atoms], scalars)
 
 
-def _tamed(atom: Atom) -> tuple[Atom, list[Expr]]:
+def _validate(node: GaussianE) -> None:
+    """Raise DomainError unless the covariance is symmetric and, where it is numeric, positive semi-definite."""
+    cov = node.cov
+    if cov != cov.T:
+        raise DomainError("A covariance matrix is symmetric.", where=str(cov.tolist()), why="Cov(u, v) = Cov(v, u)")
+    if not cov.free_symbols and not cov.is_positive_semidefinite:
+        raise DomainError(
+            "This is no covariance matrix.",
+            where=str(cov.tolist()),
+            why="a covariance matrix is positive semi-definite: no combination of variables has a negative variance",
+            instead="check that each |Cov(u, v)| is at most the product of the standard deviations",
+        )
+
+
+def _by_radicals(atom: Atom) -> list[tuple[Atom, tuple[Expr, ...]]]:
+    """The atom as a sum of atoms times sqrt(r1) sqrt(r2) ..., so that coefficients are rational."""
+    parts: dict[tuple[Expr, ...], tuple[Polynomial, Polynomial]] = {}
+    for place, polynomial in enumerate((atom.poly, atom.imag)):
+        for key, coefficient in polynomial.items():
+            for summand in Add.make_args(expand(coefficient)):
+                rest, radicals = _split(summand)
+                target = parts.setdefault(radicals, ({}, {}))[place]
+                target[key] = target.get(key, Integer(0)) + rest
+    return [(replace(atom, poly=poly, imag=imag), radicals) for radicals, (poly, imag) in parts.items()]
+
+
+def _split(summand: Expr) -> tuple[Expr, tuple[Expr, ...]]:
+    """(r, (p, ...)) with summand = r * sqrt(p) * ..., each p positive and its square root irrational."""
+    rest, radicals = [], []
+    for factor in Mul.make_args(summand):
+        if isinstance(factor, Pow) and factor.exp.is_Rational and factor.exp.q == 2 and factor.base.is_positive:
+            radicals.append(factor.base)
+            rest.append(factor.base ** (factor.exp - Rational(1, 2)))
+        else:
+            rest.append(factor)
+    return Mul(*rest), tuple(radicals)
+
+
+def _tamed(part: tuple[Atom, tuple[Expr, ...]]) -> tuple[Atom, tuple[Expr, ...], list[Expr]]:
     """Phi(sqrt(2) z) is P(xi sqrt(2) < 2 z): radicals leave the slopes and square into the noise."""
+    atom, radicals = part
     cdfs, noises = [], []
     for affine in atom.cdfs:
         lead = next(c for key, c in sorted(affine.items(), reverse=True) if any(key))
@@ -32,7 +74,7 @@ def _tamed(atom: Atom) -> tuple[Atom, list[Expr]]:
         root = sqrt(noise) if noise.is_positive else Integer(1)
         cdfs.append({key: root * c for key, c in affine.items()})
         noises.append(root**2)
-    return replace(atom, cdfs=tuple(cdfs)), noises
+    return replace(atom, cdfs=tuple(cdfs)), radicals, noises
 
 
 def _constants(atom: Atom) -> list[Expr]:
@@ -41,7 +83,9 @@ def _constants(atom: Atom) -> list[Expr]:
     return found + [c for half in atom.halves for c in (*half.direction, half.threshold)]
 
 
-def _problem(atom: Atom, noises: list[Expr], node: GaussianE, scalars: Scalars) -> tuple[Closed, Problem]:
+def _problem(
+    atom: Atom, radicals: tuple[Expr, ...], noises: list[Expr], node: GaussianE, scalars: Scalars
+) -> tuple[Closed, Problem]:
     lift, size = scalars.lift, len(node.variables)
 
     def lifted(polynomial: Polynomial) -> dict:
@@ -49,6 +93,8 @@ def _problem(atom: Atom, noises: list[Expr], node: GaussianE, scalars: Scalars) 
 
     exponent = lifted(atom.exponent)
     factor = monomial(scalars, scalars.one, exponent=exponent.pop((0,) * size, scalars.zero))
+    for radical in radicals:
+        factor = factor * monomial(scalars, *scalars.root(lift(radical)))
     steps, spaces = [], []
     for half in atom.halves:
         vector, threshold = tuple(map(lift, half.direction)), lift(half.threshold)
@@ -58,7 +104,9 @@ def _problem(atom: Atom, noises: list[Expr], node: GaussianE, scalars: Scalars) 
         else:
             spaces.append((vector, half.side, threshold))
     wave, phase = _affine(lifted(atom.wave), size, scalars) if atom.wave else ((), None)
-    cdfs = [Cdf(*_affine(lifted(cdf), size, scalars), lift(noise)) for cdf, noise in zip(atom.cdfs, noises, strict=True)]
+    cdfs = [
+        Cdf(*_affine(lifted(cdf), size, scalars), lift(noise)) for cdf, noise in zip(atom.cdfs, noises, strict=True)
+    ]
     problem = Problem(
         names=tuple(Symbol(z.name, real=True) for z in node.variables),
         cov=tuple(tuple(lift(node.cov[i, j]) for j in range(size)) for i in range(size)),

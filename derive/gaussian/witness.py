@@ -20,7 +20,7 @@ from derive.records import Unsupported
 
 REACH = 9.0
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
-SAMPLES = 1 << 18
+SAMPLES = 1 << 17
 PANEL_TOLERANCE = 1e-9
 """Relative to E|f|; the panels reach about 1e-12 for the functions met here."""
 
@@ -30,10 +30,9 @@ def witness(node: GaussianE, values: dict[str, Fraction], digits: int) -> flint.
 
     Raises Unsupported where the expectation diverges or cannot be evaluated.
     """
-    from derive.gaussian.selftest import substitute
+    from derive.gaussian.selftest import numeric
 
-    mean = np.array([float(substitute(m, values)) for m in node.mean])
-    cov = np.array([[float(substitute(node.cov[i, j], values)) for j in range(mean.size)] for i in range(mean.size)])
+    mean, cov = numeric(node.mean, values).ravel(), numeric(node.cov, values)
     body = substitute_parameters(node, values)
     if mean.size == 1:
         value, scale = _line(body, node.variables[0], mean[0], math.sqrt(cov[0, 0]))
@@ -103,6 +102,9 @@ def _plane(factors, variables, mean, cov) -> tuple[float, float]:
     sd, slope = math.sqrt(cov[0, 0]), cov[0, 1] / math.sqrt(cov[0, 0])
     rest = math.sqrt(max(cov[1, 1] - slope**2, 0.0))
     kinks = _kinks(g, v) if g.has(v) else []
+    if rest < 1e-9:
+        together = f * g.subs(v, mean[1] + (u - mean[0]) * slope / sd)
+        return _line(together, u, mean[0], sd)
     near = (
         [(t - mean[1] + k * rest) / slope for t in (*kinks, mean[1]) for k in (-6, -2, -0.5, 0, 0.5, 2, 6)]
         if slope

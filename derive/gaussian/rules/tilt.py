@@ -24,7 +24,7 @@ def apply(problem, scalars):
         condition = _condition(problem, quadratic, scalars)
         det, cov = solve(matrix, problem.cov, one)
         if cov is None:
-            raise Blocked([problem.node(scalars)])
+            raise Blocked([problem.describe(scalars)])
         scalars.assume_positive(det)
         root = scalars.root(one / det)
     else:
@@ -47,7 +47,7 @@ def _waves(problem, centred, shift, turn, factor, scalars):
     zero = scalars.zero
     felt = [cdf.vector for cdf in problem.cdfs] + [vector for vector, _, _ in problem.spaces]
     if any(dot(vector, turn, zero) for vector in felt) or any(turn[step.index] for step in problem.steps):
-        raise Blocked([problem.node(scalars)])
+        raise Blocked([problem.describe(scalars)])
     angle = problem.phase + dot(problem.wave, shift, zero)
     real, imaginary = _turned(shifted(problem.poly, shift, zero), turn, zero)
     second = _turned(shifted(problem.imag, shift, zero), turn, zero)
