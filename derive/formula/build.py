@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import sympy
 
+from derive.formula import nodes
 from derive.program.registry import operations
 from derive.program.symbols import U, V, X, Z, parameter
 from derive.records import REAL_LINE, Formula, Interval, Node
@@ -38,11 +39,13 @@ def to_sympy(formula: Formula | Node, domains: Mapping[str, Interval] | None = N
 def _number(node: Node, domains: Mapping[str, Interval]) -> sympy.Expr:
     """The node as a number."""
     if node.head == "num":
-        return sympy.Rational(node.value.numerator, node.value.denominator)
+        number = nodes.value(node)
+        return sympy.Rational(number.numerator, number.denominator)
     if node.head == "const":
         return sympy.pi if node.value == "pi" else sympy.E
     if node.head == "name":
-        return VARIABLES.get(node.value) or parameter(node.value, domains.get(node.value, REAL_LINE))
+        name = str(node.value)
+        return VARIABLES.get(name) or parameter(name, domains.get(name, REAL_LINE))
     if node.head in TESTS or node.head in JOINS:
         return sympy.Piecewise((sympy.Integer(1), _test(node, domains)), (sympy.Integer(0), True))
     if node.head == "cond":

@@ -37,7 +37,7 @@ def call(parser: Parser, token: Token, prefix: str) -> Node:
     entry = catalogue.entry(name)
     if name == "log" and len(args) == 2:
         logs = [operation(parser, "log", (arg,), span) for arg in args]
-        return parser.binary("div", *logs, span)
+        return parser.binary("div", logs[0], logs[1], span)
     if known is not None and not keywords and known.arity in (-1, len(args)):
         return operation(parser, name, tuple(args), span)
     if name in FORMS:
@@ -53,7 +53,7 @@ def call(parser: Parser, token: Token, prefix: str) -> Node:
 
 def arguments(parser: Parser) -> tuple[list[Node], dict[str, Node], int]:
     """Positional and keyword arguments, and the offset behind the closing bracket."""
-    opened, bars, parser.bars = parser.accept("("), parser.bars, 0
+    opened, bars, parser.bars = parser.take(), parser.bars, 0
     args: list[Node] = []
     keywords: dict[str, Node] = {}
     while not (parser.token.kind == "op" and parser.token.value == ")"):
@@ -132,32 +132,30 @@ def inlined(parser: Parser, entry: catalogue.Entry, args: list[Node], keywords: 
 
 def piecewise(parser: Parser, token: Token) -> Node:
     """Piecewise((value, test), ..., (value, True)) as nested conditionals."""
-    opened, bars, parser.bars = parser.accept("("), parser.bars, 0
-    branches: list[tuple[Node, Node | None]] = []
-    while not (branches and branches[-1][1] is None):
-        start = parser.accept("(")
-        if start is None:
-            parser.fail(parser.token.span, "a pair (value, condition) is expected here", instead=PAIRS)
-        value = parser.expression()
+    opened, bars, parser.bars = parser.take(), parser.bars, 0
+    values: list[Node] = []
+    tests: list[Node] = []
+    default = False
+    while not default:
+        start = parser.token
+        if not parser.accept("("):
+            parser.fail(start.span, "a pair (value, condition) is expected here", instead=PAIRS)
+        values.append(parser.expression())
         if not parser.accept(","):
             parser.fail(parser.token.span, "a pair (value, condition) is expected here", instead=PAIRS)
-        default = parser.accept("True")
-        branches.append((value, None if default else parser.test(parser.expression())))
+        default = parser.accept("True") is not None
+        if not default:
+            tests.append(parser.test(parser.expression()))
         parser.expect(")", start)
         if not parser.accept(","):
             break
     closed = parser.expect(")", opened)
     parser.bars = bars
     span = (token.start, closed.end)
-    tests = [test for _, test in branches]
-    if tests[-1] is not None:
-        if len(branches) != 2 or nodes.negated(tests[0]) != tests[1]:
-            parser.fail(
-                span, "this Piecewise has no default", why="an activation has a value everywhere", instead=PAIRS
-            )
-        branches[-1] = (branches[-1][0], None)
-    tree = branches[-1][0]
-    for value, test in reversed(branches[:-1]):
+    if not default and not (len(tests) == 2 and nodes.negated(tests[0]) == tests[1]):
+        parser.fail(span, "this Piecewise has no default", why="an activation has a value everywhere", instead=PAIRS)
+    tree = values[-1]
+    for value, test in reversed(list(zip(values[:-1], tests, strict=False))):
         tree = Node("cond", (test, value, tree), span=span)
     return tree
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from derive.formula import nodes
 from derive.formula.limits import MAX_DEPTH, MAX_MAGNITUDE, MAX_NODES, MAX_POWER
 from derive.formula.messages import fail
 from derive.program.registry import operations
@@ -41,7 +43,7 @@ def _degree(node: Node, text: str) -> int:
     degrees = [_degree(arg, text) for arg in node.args]
     degree = max(degrees)
     if node.head == "pow" and node.args[1].head == "num":
-        degree = math.ceil(degrees[0] * abs(node.args[1].value))
+        degree = math.ceil(degrees[0] * abs(nodes.value(node.args[1])))
     elif node.head in ("mul", "div"):
         degree = sum(degrees)
     if degree > MAX_POWER:
@@ -79,7 +81,7 @@ def number(node: Node, values: list, mp):
     """One node evaluated on mpmath numbers (tests on booleans)."""
     head = node.head
     if head == "num":
-        return mp.mpf(node.value.numerator) / node.value.denominator
+        return mp.mpf(nodes.value(node).numerator) / nodes.value(node).denominator
     if head == "const":
         return mp.pi if node.value == "pi" else mp.e
     if head in ARITHMETIC:
@@ -89,7 +91,7 @@ def number(node: Node, values: list, mp):
     return operations()[head].exact(mp, *values)
 
 
-ARITHMETIC = {
+ARITHMETIC: dict[str, Callable[..., Any]] = {
     "add": lambda mp, a, b: a + b,
     "sub": lambda mp, a, b: a - b,
     "mul": lambda mp, a, b: a * b,

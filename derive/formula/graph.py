@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 from derive.formula import nodes
@@ -59,7 +58,7 @@ class Graph:
         if len(wanted) != 1 or not found:
             raise FormulaError(f"{self.title} returns {len(wanted)} values", why="an activation returns one tensor")
         entry = next(n for n in self.program.graph.nodes if n.name in self.program.graph_signature.user_inputs)
-        shape = getattr(found[0].meta.get("val"), "shape", None)
+        shape = getattr(found[0].meta.get("val"), "shape", ())
         if shape != entry.meta["val"].shape:
             raise FormulaError(
                 f"{self.title} changes the shape of its input from {tuple(entry.meta['val'].shape)} to {tuple(shape)}",
@@ -212,7 +211,7 @@ class Graph:
                 "the formula has no such switch"
             )
         if name == "rrelu":
-            low, high = Fraction(values["lower"].value), Fraction(values["upper"].value)
+            low, high = nodes.value(values["lower"]), nodes.value(values["upper"])
             self.depends_on_mode = True
             square = (low * low + low * high + high * high) / 3
             self.notes.append(

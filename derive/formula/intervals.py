@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
+from derive.formula import nodes
 from derive.formula.parser import Parser
 from derive.records import DomainError, FormulaError, Interval
 
@@ -78,10 +79,12 @@ def exact(value: object) -> Fraction:
         raise DomainError(
             f"{text[:80]!r} is no number", instead="write an integer, a decimal or a fraction such as 1/3"
         )
-    return Fraction(node.value)
+    return nodes.value(node)
 
 
-def read_domains(domains: Mapping[str, object] | None, parameters: tuple[str, ...], usual: Mapping[str, str]) -> tuple:
+def read_domains(
+    domains: Mapping[str, object] | None, parameters: tuple[str, ...], usual: Mapping[str, object]
+) -> tuple:
     """(name, Interval) for each parameter: the caller's, else the catalogue's, else the real line."""
     given = dict(domains or {})
     if foreign := sorted(set(given) - set(parameters)):

@@ -81,8 +81,10 @@ def _token(text: str, at: int, found: list[Token]) -> list[Token]:
         return [Token("name", match.group(), at, match.end())]
     if char in LETTERS:
         # a following subscript or digit belongs to the name: λ1, α_max
-        match = re.compile(r"[A-Za-z0-9_]*").match(text, at + 1)
-        return [Token("name", LETTERS[char] + match.group(), at, match.end())]
+        end = at + 1
+        while text[end : end + 1].isascii() and (text[end : end + 1].isalnum() or text[end : end + 1] == "_"):
+            end += 1
+        return [Token("name", LETTERS[char] + text[at + 1 : end], at, end)]
     if char in FRACTIONS:
         return [Token("num", FRACTIONS[char], at, at + 1)]
     if char in SUPERSCRIPTS:

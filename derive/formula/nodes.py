@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import cast
 
 from derive.formula.limits import MAX_BITS, MAX_POWER
 from derive.records import FormulaError, Node
@@ -15,9 +16,9 @@ TESTS = frozenset((*COMPARISONS.values(), "and", "or", "not"))
 X = Node("name", value="x")
 
 
-def num(value: Fraction | int, span: tuple[int, int] = (0, 0)) -> Node:
+def num(number: Fraction | int, span: tuple[int, int] = (0, 0)) -> Node:
     """An exact number."""
-    return Node("num", value=Fraction(value), span=span)
+    return Node("num", value=Fraction(number), span=span)
 
 
 def name(text: str, span: tuple[int, int] = (0, 0)) -> Node:
@@ -25,9 +26,14 @@ def name(text: str, span: tuple[int, int] = (0, 0)) -> Node:
     return Node("name", value=text, span=span)
 
 
+def value(node: Node) -> Fraction:
+    """The number of a "num" node."""
+    return cast("Fraction", node.value)
+
+
 def neg(arg: Node, span: tuple[int, int] = (0, 0)) -> Node:
     """-arg."""
-    return num(-arg.value, span) if arg.head == "num" else Node("neg", (arg,), span=span)
+    return num(-value(arg), span) if arg.head == "num" else Node("neg", (arg,), span=span)
 
 
 def binary(head: str, left: Node, right: Node, span: tuple[int, int] = (0, 0)) -> Node:
@@ -40,7 +46,7 @@ def binary(head: str, left: Node, right: Node, span: tuple[int, int] = (0, 0)) -
     if head == "div" and right == num(0):
         raise FormulaError("division by zero")
     if left.head == right.head == "num":
-        a, b = left.value, right.value
+        a, b = value(left), value(right)
         folded = {"add": lambda: a + b, "sub": lambda: a - b, "mul": lambda: a * b, "div": lambda: a / b}[head]()
         return num(_bounded(folded), span)
     return Node(head, (left, right), span=span)
@@ -48,26 +54,26 @@ def binary(head: str, left: Node, right: Node, span: tuple[int, int] = (0, 0)) -
 
 def _pow(base: Node, exponent: Node, span: tuple[int, int]) -> Node:
     if exponent.head == "num":
-        power = exponent.value
+        power = value(exponent)
         if abs(power) > MAX_POWER:
             raise FormulaError(
                 "this exponent is too large",
                 why=f"numeric exponents are at most {MAX_POWER} in absolute value",
             )
         if base.head == "num" and power.denominator == 1:
-            if base.value == 0 and power < 0:
+            if value(base) == 0 and power < 0:
                 raise FormulaError("division by zero")
-            bits = max(abs(base.value.numerator), base.value.denominator).bit_length()
+            bits = max(abs(value(base).numerator), value(base).denominator).bit_length()
             if bits * abs(power) > 2 * MAX_BITS:
                 raise FormulaError("this number is too large", why=f"exact numbers have at most {MAX_BITS} bits")
-            return num(_bounded(base.value ** int(power)), span)
+            return num(_bounded(value(base) ** int(power)), span)
     return Node("pow", (base, exponent), span=span)
 
 
-def _bounded(value: Fraction) -> Fraction:
-    if max(abs(value.numerator), value.denominator).bit_length() > MAX_BITS:
+def _bounded(size: Fraction) -> Fraction:
+    if max(abs(size.numerator), size.denominator).bit_length() > MAX_BITS:
         raise FormulaError("this number is too large", why=f"exact numbers have at most {MAX_BITS} bits")
-    return value
+    return size
 
 
 def negated(test: Node) -> Node:
@@ -95,7 +101,7 @@ def rebuilt(node: Node, args: tuple[Node, ...], span: tuple[int, int] | None = N
     """The same node over other arguments, folded again."""
     where = node.span if span is None else span
     if node.head in ("add", "sub", "mul", "div", "pow"):
-        return binary(node.head, *args, span=where)
+        return binary(node.head, args[0], args[1], where)
     if node.head == "neg":
         return neg(args[0], where)
     return Node(node.head, args, node.value, where)

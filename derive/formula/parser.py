@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from derive.formula import calls, nodes
@@ -41,6 +42,11 @@ class Parser:
     def fail(self, span: tuple[int, int], what: str, **more: str):
         """Raise with a caret."""
         fail(self.text, span, what, **more)
+
+    def take(self) -> Token:
+        """The next token, whatever it is."""
+        self.at += 1
+        return self.tokens[self.at - 1]
 
     def accept(self, *values: str) -> Token | None:
         """The next token if it is an operator or word of `values`."""
@@ -131,7 +137,7 @@ class Parser:
 
     def conditional(self, value: Node) -> Node:
         """value if test else other."""
-        word = self.accept("if")
+        word = self.take()
         test = self.test(self.expression(OR))
         if not self.accept("else"):
             self.fail(
@@ -186,7 +192,7 @@ class Parser:
         token = self.token
         if token.kind == "num":
             self.at += 1
-            return nodes.num(token.value, token.span)
+            return nodes.num(Fraction(token.value), token.span)
         if token.kind == "name":
             return self.named()
         if token.value == "(":
@@ -198,7 +204,7 @@ class Parser:
 
     def bracket(self) -> Node:
         """( expression )."""
-        opened, bars, self.bars = self.accept("("), self.bars, 0
+        opened, bars, self.bars = self.take(), self.bars, 0
         inner = self.expression()
         if self.token.value == "," and self.token.kind == "op":
             self.fail(self.token.span, "a comma cannot stand here", why="a formula has one value")
@@ -207,7 +213,7 @@ class Parser:
 
     def absolute(self) -> Node:
         """| expression |."""
-        opened = self.accept("|")
+        opened = self.take()
         self.bars += 1
         inner = self.expression()
         closed = self.expect("|", opened)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from derive.formula import nodes
 from derive.program.registry import operations
 from derive.records import Node
 
@@ -25,7 +26,7 @@ def _show(node: Node, level: int) -> str:
 def _shown(node: Node) -> tuple[str, int]:
     head, args = node.head, node.args
     if head == "num":
-        return number_text(Fraction(node.value))
+        return number_text(nodes.value(node))
     if head in ("const", "name"):
         return str(node.value), ATOM
     if head in ("add", "sub"):

@@ -58,7 +58,7 @@ def finished(
     notes: Sequence[str],
     domains: Mapping[str, object] | None,
     name: str,
-    usual: Mapping[str, str],
+    usual: Mapping[str, object],
 ) -> Formula:
     """A checked Formula of a tree: bounds, parameters and their domains, removable singularities filled."""
     check(tree, text)

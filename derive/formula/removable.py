@@ -30,7 +30,8 @@ def _filled(node: Node, notes: list[str]) -> Node:
     if not node.args:
         return node
     if node.head in ("mul", "div", "neg", "pow"):
-        above, below = [], []
+        above: list[Node] = []
+        below: list[Node] = []
         _factors(node, above, below)
         below_x = [factor for factor in below if "x" in nodes.names(factor)]
         if below_x and any("x" in nodes.names(factor) for factor in above):
@@ -52,7 +53,7 @@ def _factors(node: Node, above: list[Node], below: list[Node]) -> None:
         _factors(node.args[1], below, above)
     elif node.head == "neg":
         _factors(node.args[0], above, below)
-    elif node.head == "pow" and node.args[1].head == "num" and node.args[1].value < 0:
+    elif node.head == "pow" and node.args[1].head == "num" and nodes.value(node.args[1]) < 0:
         below.append(nodes.binary("pow", node.args[0], nodes.neg(node.args[1])))
     else:
         above.append(node)

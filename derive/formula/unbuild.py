@@ -29,7 +29,6 @@ def from_sympy(expr: sympy.Expr, domains: Mapping[str, object] | None = None, na
     A parameter declared positive, negative, nonnegative or nonpositive keeps that as its domain. Floats are read
     by their shortest decimal. FormulaError names the smallest part that no formula can hold.
     """
-    expr = sympy.sympify(expr) if isinstance(expr, (int, float)) else expr
     if isinstance(expr, sympy.logic.boolalg.Boolean):
         tree = _test(expr)
     elif isinstance(expr, sympy.Expr):

@@ -21,7 +21,8 @@ nn, F = torch.nn, torch.nn.functional
 
 MODULES = [
     nn.Identity(), nn.ReLU(), nn.ReLU(inplace=True), nn.ReLU6(), nn.LeakyReLU(), nn.LeakyReLU(0.1), nn.LeakyReLU(-0.2),
-    nn.PReLU(), nn.PReLU(init=0.1, dtype=torch.float64), nn.RReLU().eval(), nn.RReLU(0.1, 0.3).eval(), nn.ELU(), nn.ELU(0.7), nn.SELU(),
+    nn.PReLU(), nn.PReLU(init=0.1, dtype=torch.float64),
+    nn.RReLU().eval(), nn.RReLU(0.1, 0.3).eval(), nn.ELU(), nn.ELU(0.7), nn.SELU(),
     nn.CELU(), nn.CELU(0.6), nn.GELU(), nn.GELU(approximate="tanh"), nn.SiLU(), nn.Mish(), nn.Softplus(),
     nn.Softplus(beta=2), nn.Softsign(), nn.Tanh(), nn.Sigmoid(), nn.LogSigmoid(), nn.Hardtanh(), nn.Hardtanh(-2, 0.5),
     nn.Hardsigmoid(), nn.Hardswish(), nn.Hardshrink(), nn.Hardshrink(0.3), nn.Softshrink(), nn.Softshrink(0.3),
