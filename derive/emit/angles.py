@@ -9,7 +9,8 @@ from derive.program.program import Builder, Instruction, Program
 
 
 def angles(program: Program) -> Program:
-    """The program with asin(n/d) -> atan2(n, w) and acos(n/d) -> atan2(w, n), w = sqrt((d - n)*(d + n)).
+    """The program with asin(n/d) -> atan2(n, w) and acos(n/d) -> atan2(w, n), w = sqrt((d - n)*(d + n)),
+    and with the width w/d beside the correlation of a bivariate normal distribution function.
 
     Where n/d is K/sqrt(q1*q2) and Delta is an input, w is sqrt(Delta): exact at the edge c = +-1,
     where acos(c) and its derivative lose half their digits. And pi - atan2(y, x) -> atan2(y, -x) for y >= 0.
@@ -19,20 +20,28 @@ def angles(program: Program) -> Program:
     def rule(builder: Builder, item: Instruction) -> int | None:
         if item.operation == "sub":
             return _supplement(builder, *item.args)
+        if item.operation == "bivariate_normal_cdf":
+            _, numerator, denominator = _fraction(builder, item.args[2])
+            width = builder.div(_width(builder, numerator, denominator, known), denominator)
+            return builder.put("bivariate_normal_cdf_wide", *item.args, width)
         if item.operation not in ("asin", "acos"):
             return None
         negated, numerator, denominator = _fraction(builder, item.args[0])
         if builder.is_literal(numerator):
             return None
-        if _is_correlation(builder, numerator, denominator, known):
-            width = builder.put("sqrt", known["Delta"])
-        else:
-            below = builder.put("sub", denominator, numerator)
-            width = builder.put("sqrt", builder.mul((below, builder.put("add", denominator, numerator))))
+        width = _width(builder, numerator, denominator, known)
         top = builder.neg(numerator) if negated else numerator
         return builder.put("atan2", *((top, width) if item.operation == "asin" else (width, top)))
 
     return rewrite(program, rule)
+
+
+def _width(builder: Builder, numerator: int, denominator: int, known: dict[str, int]) -> int:
+    """sqrt(d**2 - n**2)."""
+    if _is_correlation(builder, numerator, denominator, known):
+        return builder.put("sqrt", known["Delta"])
+    below = builder.put("sub", denominator, numerator)
+    return builder.put("sqrt", builder.mul((below, builder.put("add", denominator, numerator))))
 
 
 def _supplement(builder: Builder, first: int, second: int) -> int | None:

@@ -27,7 +27,7 @@ class Backend:
     infinity      spelling of +oo
     pi            spelling of pi
     root          spelling of the square root, {0} for the argument
-    borrowed      operation -> (module, name) for what comes from another library than the first
+    borrowed      operation -> ((module, name), ...) for what comes from another library than the first
     reserved      names that a parameter cannot have
     """
 
@@ -39,7 +39,7 @@ class Backend:
     tensor_only: frozenset[str] = frozenset()
     infinity: str = 'float("inf")'
     pi: str = "3.141592653589793"
-    borrowed: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    borrowed: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sympy import Expr
 
 from derive.emit.backend import Backend, backends
-from derive.emit.function import Bindings, EmittedFunction, Partial
+from derive.emit.function import EmittedFunction, Partial
 from derive.emit.text import Body, safe_names, written
 from derive.program.registry import operations
 from derive.records import EocError
@@ -34,14 +34,15 @@ def emit(functions: tuple[EmittedFunction, ...], backend: str, header: str = "")
         used |= operations_used
         printed.append(target.function(body))
     parts = [_head(header, used, target), _imports(used, target), target.preamble.strip("\n")]
-    if any(function.gradients for function in functions):
+    helpers = _helpers(used, target)
+    if any(function.gradients for function in functions) or any("_differentiable" in text for text in helpers):
         parts.append(target.stated.strip("\n"))
-    parts += _helpers(used, target)
+    parts += helpers
     return "\n\n\n".join(part for part in (*parts, *printed) if part) + "\n"
 
 
 def _head(header: str, used: set[str], target: Backend) -> str:
-    borrowed = sorted({target.borrowed[name] for name in used if name in target.borrowed})
+    borrowed = _borrowed(used, target)
     lines = []
     if borrowed:
         names = ", ".join(name for _, name in borrowed)
@@ -50,8 +51,12 @@ def _head(header: str, used: set[str], target: Backend) -> str:
     return "\n".join(lines)
 
 
+def _borrowed(used: set[str], target: Backend) -> list[tuple[str, str]]:
+    return sorted({pair for name in used for pair in target.borrowed.get(name, ())})
+
+
 def _imports(used: set[str], target: Backend) -> str:
-    borrowed = sorted({target.borrowed[name] for name in used if name in target.borrowed})
+    borrowed = _borrowed(used, target)
     lines = list(target.imports)
     lines += [f"from {module} import {name}" for module, name in borrowed]
     return "\n".join(lines)
@@ -60,7 +65,9 @@ def _imports(used: set[str], target: Backend) -> str:
 def _helpers(used: set[str], target: Backend) -> list[str]:
     table = operations()
     sources = [table[name].helpers[target.name] for name in sorted(used) if target.name in table[name].helpers]
-    return [source.strip("\n") for source in dict.fromkeys(sources)]
+    distinct = [source.strip("\n") for source in dict.fromkeys(sources)]
+    # a helper that is part of another is written once
+    return [one for one in distinct if not any(one in other for other in distinct if other != one)]
 
 
 def _body(function: EmittedFunction, target: Backend) -> tuple[Body, set[str]]:
@@ -82,7 +89,7 @@ def _one(
     used: set[str],
 ) -> Body:
     names = (*function.arguments, *function.parameters)
-    lines, value, operations_used = written(expr, names, _needed(expr, function.bindings), target, safe)
+    lines, value, operations_used = written(expr, names, function.bindings, target, safe)
     used |= operations_used
     partials = []
     for variable, partial in gradients.items() if target.stated else ():
@@ -99,11 +106,6 @@ def _one(
         value=value,
         partials=tuple(sorted(partials, key=lambda pair: pair[0])),
     )
-
-
-def _needed(expr: Expr, bindings: Bindings) -> Bindings:
-    names = {symbol.name for symbol in expr.free_symbols}
-    return tuple(pair for pair in bindings if pair[0] in names or pair[0] == "Delta")
 
 
 def _quoted(text: str) -> str:

@@ -90,17 +90,16 @@ def written(
     expr: Expr, names: tuple[str, ...], bindings: Bindings, backend: Backend, safe: dict[str, str]
 ) -> tuple[tuple[str, ...], str, set[str]]:
     """The lines, the result's text and the operations used, for an expression in names and bindings."""
+    program = prepare(expr, (*names, *(name for name, _ in bindings)))
+    needed = {item.value for item in program.instructions if item.operation == "input"}
     lines: list[str] = []
     used: set[str] = set()
-    known = names
-    needed = {symbol.name for symbol in expr.free_symbols}
     for name, value in bindings:
         if name in needed:
-            writer = _Writer(prepare(value, names), backend, safe, f"{safe[name].lower()}_", names[0])
-            lines += [*writer.lines, f"{safe[name]} = {writer.result}"]
-            used |= writer.used
-        known = (*known, name)
-    writer = _Writer(prepare(expr, known), backend, safe, "t", names[0])
+            bound = _Writer(prepare(value, names), backend, safe, f"{safe[name].lower()}_", names[0])
+            lines += [*bound.lines, f"{safe[name]} = {bound.result}"]
+            used |= bound.used
+    writer = _Writer(program, backend, safe, "t", names[0])
     return (*lines, *writer.lines), writer.result, used | writer.used
 
 

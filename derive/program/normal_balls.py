@@ -7,7 +7,8 @@ from flint import acb, arb, ctx
 from derive.program.balls import NOWHERE, is_real
 
 GUARD = 20
-MAX_BITS = 1 << 16
+FARTHEST = 1024
+ATTEMPTS = 3
 
 
 def owens_t(args: list[acb], analytic: bool) -> acb:
@@ -36,15 +37,34 @@ def bivariate_normal_cdf(args: list[acb], analytic: bool) -> acb:
 
 
 def _to_accuracy(h: arb, k: arb, rho: arb) -> arb:
-    """The value at exact arguments, in more working bits until it is relatively accurate."""
-    wanted, bits = ctx.prec, ctx.prec + GUARD
-    while True:
+    """The value at exact arguments, with as many more bits as the size of the value asks for."""
+    wanted = ctx.prec
+    square = _squared_distance(h, k, rho)
+    below = square / 2 / arb(2).log()
+    if not below < FARTHEST:
+        # the quadrant lies in a half-plane at this distance: P <= exp(-square/2)
+        return arb(0).union((-square / 2).exp().upper())
+    bits = wanted + GUARD + int(below.upper().ceil().unique_fmpz())
+    for _ in range(ATTEMPTS):
         with ctx.workprec(bits):
             value = _cdf(h, k, rho)
-        if value.is_zero() or value.rel_accuracy_bits() >= wanted or bits > MAX_BITS:
-            # a probability: what the difference left of zero is rounding
-            return +value.nonnegative_part() if not value > 0 else +value
+        if value.is_zero() or value.rel_accuracy_bits() >= wanted:
+            break
         bits *= 2
+    return +value if value > 0 else +value.nonnegative_part()
+
+
+def _squared_distance(h: arb, k: arb, rho: arb) -> arb:
+    """The smallest (x**2 - 2 rho x y + y**2)/(1 - rho**2) with x <= h, y <= k (a lower bound)."""
+    if not (h.is_finite() and k.is_finite()) or (h >= 0 and k >= 0) or abs(rho) == 1:
+        return arb(0)
+    if h < 0 and rho * h <= k:
+        return h * h
+    if k < 0 and rho * k <= h:
+        return k * k
+    corner = (h * h - 2 * rho * h * k + k * k) / ((1 - rho) * (1 + rho))
+    # a hair less: the comparisons above may have been left undecided by rounding
+    return (corner * arb("0.99")).lower() if corner > 0 else arb(0)
 
 
 def _cdf(h: arb, k: arb, rho: arb) -> arb:

@@ -38,7 +38,14 @@ def function(body: Body) -> str:
     return indented(head, body.doc, lines)
 
 
-SCIPY = {"erf": "erf", "erfc": "erfc", "erfcx": "erfcx", "normal_cdf": "ndtr", "owens_t": "owens_t"}
+SCIPY = {
+    "erf": ("erf",),
+    "erfc": ("erfc",),
+    "erfcx": ("erfcx",),
+    "normal_cdf": ("ndtr",),
+    "owens_t": ("owens_t",),
+    "bivariate_normal_cdf_wide": ("ndtr", "owens_t"),
+}
 
 BACKEND = Backend(
     name="numpy",
@@ -47,6 +54,6 @@ BACKEND = Backend(
     function=function,
     infinity="np.inf",
     pi="np.pi",
-    borrowed={operation: ("scipy.special", name) for operation, name in SCIPY.items()},
-    reserved=frozenset(("np", "ArrayLike", "NDArray", *SCIPY.values())),
+    borrowed={operation: tuple(("scipy.special", name) for name in names) for operation, names in SCIPY.items()},
+    reserved=frozenset(("np", "ArrayLike", "NDArray", *(name for names in SCIPY.values() for name in names))),
 )

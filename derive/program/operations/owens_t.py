@@ -7,6 +7,7 @@ from sympy import Abs, Integer, atan, erf, exp, oo, pi, sqrt
 from derive.program.normal_balls import owens_t
 from derive.program.operation import Operation
 from derive.program.operations.normal_cdf import NormalCdf
+from derive.program.owen_source import owens_t_source
 from derive.program.special_head import SpecialFunction
 
 
@@ -44,6 +45,27 @@ def _exact(mp, h, a):
     return mp.quad(lambda x: mp.exp(-(h**2) * (1 + x**2) / 2) / (1 + x**2), [0, a]) / (2 * mp.pi)
 
 
+TORCH = (
+    owens_t_source("torch", "0.5*torch.erfc(0.7071067811865476*x)")
+    + """
+
+def _owens_t_d_h(h, a):
+    inside = torch.where(h == 0, 0, h)*torch.where(h == 0, 0, a)
+    return -0.19947114020071635*torch.exp(-0.5*h*h)*torch.erf(0.7071067811865476*inside)
+
+
+def _owens_t_d_a(h, a):
+    return 0.15915494309189535*torch.exp(-0.5*h*h*(1 + a*a))/(1 + a*a)
+
+
+_owens_t_stated = _differentiable(_owens_t_value, {0: _owens_t_d_h, 1: _owens_t_d_a}, ("h", "a"))
+
+
+def _owens_t(h, a):
+    return _owens_t_stated(*torch.broadcast_tensors(h, a))
+"""
+)
+
 OPERATION = Operation(
     name="owens_t",
     arity=2,
@@ -51,6 +73,7 @@ OPERATION = Operation(
     head=OwenT,
     ball=owens_t,
     exact=_exact,
-    backends={"numpy": "owens_t({0}, {1})"},
+    backends={"numpy": "owens_t({0}, {1})", "torch": "_owens_t({0}, {1})"},
+    helpers={"torch": TORCH},
     source="Owen 1956, Ann. Math. Statist. 27, 1075",
 )
