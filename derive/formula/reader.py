@@ -59,11 +59,15 @@ def finished(
     domains: Mapping[str, object] | None,
     name: str,
     usual: Mapping[str, object],
+    constant: bool = False,
 ) -> Formula:
-    """A checked Formula of a tree: bounds, parameters and their domains, removable singularities filled."""
+    """A checked Formula of a tree: bounds, parameters and their domains, removable singularities filled.
+
+    `constant` accepts a formula without its variable, which nobody types but derivatives produce.
+    """
     check(tree, text)
     used = nodes.names(tree)
-    if not used & set(variables):
+    if not used & set(variables) and not constant:
         _no_variable(text, tree, tuple(variables))
     parameters = tuple(sorted(used - set(variables)))
     found = read_domains(domains, parameters, usual)

@@ -23,11 +23,16 @@ JOINS = {sympy.And: "and", sympy.Or: "or", sympy.Not: "not"}
 CONSTANTS = {sympy.pi: "pi", sympy.E: "e"}
 
 
-def from_sympy(expr: sympy.Expr, domains: Mapping[str, object] | None = None, name: str = "") -> Formula:
+def from_sympy(
+    expr: sympy.Expr, domains: Mapping[str, object] | None = None, name: str = "", *, derived: bool = False
+) -> Formula:
     """The Formula of a SymPy expression: any symbol named x is the variable, the others are parameters.
 
     A parameter declared positive, negative, nonnegative or nonpositive keeps that as its domain. Floats are read
     by their shortest decimal. FormulaError names the smallest part that no formula can hold.
+
+    derived  the expression was derived (a derivative, a sum of activations): it may have lost x or a parameter,
+             so that a constant is accepted and domains of absent parameters are passed over
     """
     if isinstance(expr, sympy.logic.boolalg.Boolean):
         tree = _test(expr)
@@ -39,7 +44,9 @@ def from_sympy(expr: sympy.Expr, domains: Mapping[str, object] | None = None, na
     for symbol in expr.free_symbols:
         if symbol.name != "x" and (domain := _declared(symbol)) is not None:
             usual[symbol.name] = domain
-    return finished(show_text(tree), tree, ("x",), (), domains, name, usual)
+    if derived:
+        domains = {key: domain for key, domain in (domains or {}).items() if key in nodes.names(tree)}
+    return finished(show_text(tree), tree, ("x",), (), domains, name, usual, constant=derived)
 
 
 def _declared(symbol: sympy.Symbol) -> Interval | None:

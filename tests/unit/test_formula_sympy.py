@@ -75,6 +75,13 @@ def test_foreign_sympy_is_refused(expr):
         from_sympy(expr)
 
 
+def test_a_derived_expression_may_have_lost_its_variable():
+    assert from_sympy(a * x / x, domains={"a": (0, 1), "b": (0, 1)}, derived=True).parameters == ("a",)
+    assert show_text(from_sympy(sympy.Integer(0), derived=True).tree) == "0"
+    with pytest.raises(FormulaError, match="no x"):
+        from_sympy(sympy.Integer(1))
+
+
 def test_composition():
     snake_of_relu = compose(read("x + sin(x)**2"), read("max(x, 0)"))
     assert show_text(snake_of_relu.tree) == "max(x, 0) + sin(max(x, 0))**2"
