@@ -97,7 +97,9 @@ class Asked:
 
     def code(self, backend: str) -> str:
         """The standalone module of a backend."""
-        return self.recall(f"code:{backend}", lambda: self.theory.code(backend))
+        from derive.commands._code import theory_code
+
+        return self.recall(f"code:{backend}", lambda: theory_code(self.theory, backend))
 
     def stage(self, name: str) -> str:
         """One stage of the derivation as text."""

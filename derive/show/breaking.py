@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sympy import Add, Expr, Symbol, count_ops
+from sympy import Add, Expr, Symbol
 
 from derive.show.printer import latex
 
@@ -51,20 +52,19 @@ class Lines:
 
 def width(text: str) -> float:
     """The width of LaTeX mathematics in letters: of a fraction its wider half, scripts at 0.7, brackets half."""
-    tokens = [token for token in _TOKEN.findall(text) if not token.isspace()]
-    return _width(tokens)
+    return _width(deque(token for token in _TOKEN.findall(text) if not token.isspace()))
 
 
-def _width(tokens: list[str]) -> float:
+def _width(tokens: deque[str]) -> float:
     total = 0.0
     while tokens:
-        token = tokens.pop(0)
+        token = tokens.popleft()
         if token == r"\frac":
             total += max(_width(_group(tokens)), _width(_group(tokens))) + 0.5
         elif token in ("^", "_"):
             total += 0.7 * _width(_group(tokens))
         elif token == "{":
-            tokens.insert(0, token)
+            tokens.appendleft(token)
             total += _width(_group(tokens))
         elif token == r"\begin":
             total += _rows(tokens)
@@ -81,13 +81,13 @@ def _width(tokens: list[str]) -> float:
     return total
 
 
-def _group(tokens: list[str]) -> list[str]:
+def _group(tokens: deque[str]) -> deque[str]:
     if not tokens or tokens[0] != "{":
-        return [tokens.pop(0)] if tokens else []
-    tokens.pop(0)
-    depth, inside = 1, []
+        return deque([tokens.popleft()] if tokens else [])
+    tokens.popleft()
+    depth, inside = 1, deque[str]()
     while tokens:
-        token = tokens.pop(0)
+        token = tokens.popleft()
         depth += {"{": 1, "}": -1}.get(token, 0)
         if depth == 0:
             break
@@ -95,47 +95,73 @@ def _group(tokens: list[str]) -> list[str]:
     return inside
 
 
-def _rows(tokens: list[str]) -> float:
+def _rows(tokens: deque[str]) -> float:
     """The widest row of an environment that was just opened."""
     _group(tokens)
-    rows: list[list[str]] = [[]]
+    rows: list[deque[str]] = [deque()]
     while tokens:
-        token = tokens.pop(0)
+        token = tokens.popleft()
         if token == r"\end":
             _group(tokens)
             break
         if token == r"\begin":
             rows[-1] += ["x"] * round(_rows(tokens))
         elif token == r"\\":
-            rows.append([])
+            rows.append(deque())
         else:
             rows[-1].append(token)
     return max(_width(row) for row in rows) + 2
 
 
+class _Page:
+    """One formula being set: the names given so far, and what has been measured."""
+
+    def __init__(self, known: Mapping[Expr, str] | None) -> None:
+        self.known: dict[Expr, str] = dict(known or {})
+        self.names: dict[Symbol, Expr] = {}
+        self._measured: dict[Expr, tuple[str, float]] = {}
+
+    def text(self, expr: Expr) -> str:
+        return self._set(expr)[0]
+
+    def width(self, expr: Expr) -> float:
+        return self._set(expr)[1]
+
+    def _set(self, expr: Expr) -> tuple[str, float]:
+        if expr not in self._measured:
+            text = latex(expr, self.known)
+            self._measured[expr] = (text, width(text))
+        return self._measured[expr]
+
+    def name(self, part: Expr) -> Symbol:
+        """The name of a part, a new one where it has none."""
+        found = next((symbol for symbol, expr in self.names.items() if expr == part), None)
+        if found is not None:
+            return found
+        symbol = Symbol(f"_A{len(self.names) + 1}")
+        self.known[symbol] = rf"\mathsf{{A}}_{{{len(self.names) + 1}}}"
+        self.names[symbol] = part
+        return symbol
+
+
 def broken(expr: Expr, known: Mapping[Expr, str] | None = None, limit: float = PAGE_WIDTH) -> Lines:
     """An expression as lines no wider than `limit`."""
-    names: dict[Symbol, Expr] = {}
-    known = dict(known or {})
-    lines = _lines(expr, names, known, limit)
+    page = _Page(known)
+    lines = _lines(expr, page, limit)
     where: list[tuple[str, tuple[str, ...]]] = []
-    done = 0
-    while done < len(names):  # definitions may need names of their own
-        symbol = list(names)[done]
-        rows = _lines(names[symbol], names, known, limit)
-        left = latex(symbol, known)
-        where.append((left, tuple(rows)))
-        done += 1
+    while len(where) < len(page.names):  # definitions may need names of their own
+        symbol = list(page.names)[len(where)]
+        where.append((page.text(symbol), tuple(_lines(page.names[symbol], page, limit))))
     return Lines(tuple(lines), tuple(where))
 
 
-def _lines(expr: Expr, names: dict[Symbol, Expr], known: dict[Expr, str], limit: float) -> list[str]:
-    if width(latex(expr, known)) <= limit:
-        return [latex(expr, known)]
+def _lines(expr: Expr, page: _Page, limit: float) -> list[str]:
+    if page.width(expr) <= limit:
+        return [page.text(expr)]
     terms = expr.as_ordered_terms() if isinstance(expr, Add) else [expr]
     rows: list[str] = []
     for term in terms:
-        text = latex(_narrow(term, names, known, limit - 3), known)
+        text = page.text(narrowed(term, page, limit - 3))
         signed = text if text.lstrip().startswith("-") or not rows else f"+ {text}"
         if rows and width(rows[-1]) + width(signed) <= limit:
             rows[-1] += f" {signed}"
@@ -144,19 +170,17 @@ def _lines(expr: Expr, names: dict[Symbol, Expr], known: dict[Expr, str], limit:
     return rows
 
 
-def _narrow(term: Expr, names: dict[Symbol, Expr], known: dict[Expr, str], limit: float) -> Expr:
+def narrowed(term: Expr, page: _Page, limit: float) -> Expr:
     """The term with its widest nameable parts named until it fits; as it is where no part can be named."""
-    while width(latex(term, known)) > limit:
-        parts = [part for part in _nameable(term) if width(latex(part, known)) > 6]
+    while page.width(term) > limit:
+        parts = [part for part in _nameable(term) if page.width(part) > 6]
         if not parts:
             return term
-        sums = [part for part in parts if isinstance(part, Add) and width(latex(part, known)) > limit]
-        fitting = [part for part in parts if width(latex(part, known)) <= limit]
+        sums = [part for part in parts if isinstance(part, Add) and page.width(part) > limit]
+        fitting = [part for part in parts if page.width(part) <= limit]
         # a sum too wide for a line is named whole: its definition breaks at its additions
-        part = max(sums or fitting or parts, key=lambda p: (width(latex(p, known)), count_ops(p), str(p)))
-        symbol = next((s for s, e in names.items() if e == part), None) or _fresh(term, names, known)
-        names[symbol] = part
-        term = term.xreplace({part: symbol})
+        part = max(sums or fitting or parts, key=lambda p: (page.width(p), page.text(p)))
+        term = term.xreplace({part: page.name(part)})
     return term
 
 
@@ -173,9 +197,3 @@ def _nameable(expr: Expr) -> list[Expr]:
                 found.append(part)
             stack.extend(part.args)
     return found
-
-
-def _fresh(term: Expr, names: dict[Symbol, Expr], known: dict[Expr, str]) -> Symbol:
-    symbol = Symbol(f"_A{len(names) + 1}")
-    known[symbol] = rf"\mathsf{{A}}_{{{len(names) + 1}}}"
-    return symbol

@@ -36,6 +36,10 @@ FUNCTIONS = (
     ),
     (r"\mathbf{1}", r"$\mathbf{1}[\,\cdot\,]$ is 1 where the condition holds and 0 elsewhere."),
     (r"atan2", r"$\operatorname{atan2}(y, x)$ is the angle of the point $(x, y)$."),
+    (
+        r"_{u, v}",
+        r"$\operatorname{\mathbb{E}}_{u, v}$ is over the centred Gaussian pair with variances $q_1$, $q_2$ and covariance $K$.",
+    ),
     (r"\operatorname{erf}", r"$\operatorname{erf}(x) = \frac{2}{\sqrt{\pi}} \int_0^x e^{-t^2}\,dt$."),
 )
 """(how it begins in LaTeX, its definition) for what a reader may not know."""

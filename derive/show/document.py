@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from derive.records import EocError, Unsupported
+from derive.show.text import is_citation
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -79,7 +80,7 @@ def document(theory: Any, question: Question | None = None, digits: int = 16) ->
         "settings": {"digits": digits},
         "activation": activation_facts(theory, question),
         "results": [entry(name, result, names) for name, result in found.items()],
-        "edge": edge_of_chaos(theory, names, digits),
+        "edge": edge_of_chaos(theory),
         "values_at": "$q = 1$",
         "values": values(theory, found, digits),
         "notes": list(theory.notes),
@@ -134,22 +135,25 @@ def entry(name: str, result: Any, names: Names) -> dict[str, Any]:
         "parameters": list(result.parameters),
         "kind": str(result.kind),
         "text": str(result.closed),
-        **formula(shown, Names({**names.latex, **extra[0]}, {**names.plain, **extra[1]})),
+        **formula(shown, Names({**names.latex, **extra[0]}, {**names.plain, **extra[1]}), latex_symbol),
         "closed": not result.closed.has(GaussianE),
         "conditions": list(result.conditions),
         "blockers": list(result.blockers),
-        "sources": step_sources(result.steps),
+        "sources": sources_of(result),
     }
 
 
-def formula(expr: Expr, names: Names) -> dict[str, Any]:
-    """An expression as LaTeX lines with a `where` list, as one line of text, and its size in operations."""
+def formula(expr: Expr, names: Names, left: str = "") -> dict[str, Any]:
+    """An expression as LaTeX lines with a `where` list, as one line of text, and its size in operations.
+
+    left   LaTeX of the left-hand side that the lines will be set beside
+    """
     from sympy import count_ops
 
-    from derive.show.breaking import broken
+    from derive.show.breaking import PAGE_WIDTH, broken, width
     from derive.show.unicode_text import unicode_text
 
-    lines = broken(expr, names.latex)
+    lines = broken(expr, names.latex, PAGE_WIDTH - width(left) - 4)
     return {
         "unicode": unicode_text(expr, names.plain),
         "lines": list(lines.lines),
@@ -159,36 +163,46 @@ def formula(expr: Expr, names: Names) -> dict[str, Any]:
 
 
 def _shown(name: str, result: Any) -> tuple[Expr, tuple[dict[Expr, str], dict[Expr, str]]]:
-    """The expression to print: closed where it is, d/dq of an expectation kept as such, C over V(q1) V(q2)."""
-    from dataclasses import replace
-
-    from sympy import Derivative, Symbol, denom, numer, sqrt
+    """The expression to print: closed where it is; d/dq of an expectation as such; C in terms of what stands above."""
+    from sympy import Derivative, Symbol, denom, sqrt
 
     from derive.gaussian.node import GaussianE
 
-    if name == "correlation_map":
-        numerator = replace(result, template=numer(result.template))
-        if denom(result.template).has(GaussianE):
-            first, second = Symbol("_V1", positive=True), Symbol("_V2", positive=True)
-            latex = {first: r"V\left(q_{1}\right)", second: r"V\left(q_{2}\right)"}
-            shown = numerator.closed / sqrt(first) / sqrt(second)
-            return shown, (latex, {first: "V(q₁)", second: "V(q₂)"})
+    if name == "correlation_map" and denom(result.template).has(GaussianE):
+        return _correlation(result.template, sqrt, Symbol)
     closed = result.closed
     if closed.has(GaussianE) and result.template.has(Derivative):
         closed = result.template
     return closed, ({}, {})
 
 
-def step_sources(steps: Any) -> list[str]:
-    """The sources cited in a derivation, each once."""
-    found: dict[str, None] = {}
-    waiting = list(steps)
-    while waiting:
-        step = waiting.pop(0)
-        if step.source:
-            found[step.source] = None
-        waiting += step.children
-    return list(found)
+def _correlation(template: Expr, sqrt: Any, symbol: Any) -> tuple[Expr, tuple[dict[Expr, str], dict[Expr, str]]]:
+    """(sigma_b^2 + sigma_w^2 E phi(u) phi(v)) / sqrt(V(q1) V(q2))."""
+    from sympy import numer
+
+    from derive.gaussian.numbers import outermost
+
+    first, second, cross = symbol("_V1"), symbol("_V2"), symbol("zE")
+    names = {
+        first: (r"V\left(q_{1}\right)", "V(q₁)"),
+        second: (r"V\left(q_{2}\right)", "V(q₂)"),
+        cross: (SYMBOLS["covariance_map"][0], "E[φ(u)·φ(v)]"),
+    }
+    above = numer(template)
+    nodes = outermost(above)
+    if len(nodes) == 1:
+        above = above.xreplace({nodes[0]: cross})
+    shown = above / sqrt(first * second)
+    return shown, ({s: pair[0] for s, pair in names.items()}, {s: pair[1] for s, pair in names.items()})
+
+
+def sources_of(result: Any) -> list[str]:
+    """The sources of the rules that derived a result, each once."""
+    from derive.gaussian.answer import answer
+    from derive.gaussian.numbers import canonical
+
+    found = [source for node in result._all_nodes() for source in answer(canonical(node)).source.split("; ")]
+    return list(dict.fromkeys(source for source in found if is_citation(source)))
 
 
 def proofs(theory: Any) -> list[dict[str, Any]]:

@@ -60,7 +60,7 @@ def gain_document(
             rows.append(
                 {**row, "text": value}
                 if isinstance(value, str)
-                else {**row, **certified(value), **_depth(theory, found, gain.template, q)}
+                else {**row, **certified(value), **_depth(found, gain.template, q)}
             )
     return {
         "schema": SCHEMA,
@@ -89,7 +89,7 @@ def _torch(
     if theory.domains:
         return {**row, "formula": formula(gain, names)}
     held = replace(found["second_moment"], template=gain, arguments=())
-    return {**row, **certified(held.number()), **_depth(theory, found, gain, q)}
+    return {**row, **certified(held.number()), **_depth(found, gain, q)}
 
 
 def _leaky_slope(found: Mapping[str, Any], q: Fraction) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _leaky_slope(found: Mapping[str, Any], q: Fraction) -> dict[str, Any]:
     return number("", "a", "a", reason)
 
 
-def _depth(theory: Any, found: Mapping[str, Any], gain: Any, q: Fraction) -> dict[str, Any]:
+def _depth(found: Mapping[str, Any], gain: Any, q: Fraction) -> dict[str, Any]:
     """V(q) at this gain with sigma_b = 0, and the fixed point that the variance q is carried to."""
     second = found["second_moment"]
     following = replace(second, template=gain**2 * second.template)
@@ -117,44 +117,38 @@ def _depth(theory: Any, found: Mapping[str, Any], gain: Any, q: Fraction) -> dic
         return {"next_variance": value, "fixed_point": {"text": value}}
     return {
         "next_variance": certified(value),
-        "fixed_point": _fixed_point(theory, found, gain, q, value),
+        "fixed_point": _fixed_point(found, gain, q, value),
     }
 
 
-def _fixed_point(theory: Any, found: Mapping[str, Any], gain: Any, q: Fraction, following: Any) -> dict[str, Any]:
+def _fixed_point(found: Mapping[str, Any], gain: Any, q: Fraction, following: Any) -> dict[str, Any]:
     import flint
 
     from derive.depth.edge import zero_everywhere
     from derive.gaussian.numbers import ball, evaluate
 
     second, slope = found["second_moment"].template, found["derivative_second_moment"].template
-    if zero_everywhere(second, slope):
-        return _scale_invariant(q, following)
     with flint.ctx.workprec(140):
         square = evaluate(gain**2, {"q": q}, 30)[0]
 
-    def excess(at: Any, digits: int) -> flint.arb:
-        return square * evaluate(second, {"q": at}, digits)[0] - ball(at)
+        def excess(at: Any, digits: int) -> flint.arb:
+            return square * evaluate(second, {"q": at}, digits)[0] - ball(at)
 
-    with flint.ctx.workprec(140):
-        if excess(q, 30).contains(0):
-            return _described(found, square, ball(q), following)
+        kept = excess(q, 30).contains(0)
+        if zero_everywhere(second, slope):
+            return {"text": _scale_invariant(kept, float(following) / float(q))}
+        if kept:
+            return _described(found, square, ball(q))
         root, tendency = _carried_to(excess, q)
         if root is None:
             return {"text": f"none: the variance {tendency}"}
-        return _described(found, square, root, following)
+        return _described(found, square, root)
 
 
-def _scale_invariant(q: Fraction, following: Any) -> dict[str, Any]:
-    if q in following:
-        return {"text": "every variance is a fixed point, marginally stable (the activation is scale-invariant)"}
-    if following.upper < q:
-        return {"text": f"none: the variance shrinks by the factor {_ratio(q, following)} in each layer"}
-    return {"text": f"none: the variance grows by the factor {_ratio(q, following)} in each layer"}
-
-
-def _ratio(q: Fraction, following: Any) -> str:
-    return f"{float(following) / float(q):.6g}"
+def _scale_invariant(kept: bool, factor: float) -> str:
+    if kept:
+        return "every variance, marginally stable: χ∥ = 1 (the activation is scale-invariant)"
+    return f"none: the variance {'shrinks' if factor < 1 else 'grows'} by the factor {factor:.6g} in each layer"
 
 
 def _carried_to(excess: Callable[[Any, int], Any], q: Fraction) -> tuple[Any, str]:
@@ -169,7 +163,7 @@ def _carried_to(excess: Callable[[Any, int], Any], q: Fraction) -> tuple[Any, st
     return None, "grows without bound" if up else "falls to 0"
 
 
-def _described(found: Mapping[str, Any], square: Any, root: Any, following: Any) -> dict[str, Any]:
+def _described(found: Mapping[str, Any], square: Any, root: Any) -> dict[str, Any]:
     """The fixed point with its stability, gradient gain and root mean square of the activation."""
     from derive.gaussian.numbers import differentiate, evaluate, to_enclosure
     from derive.program.symbols import Q

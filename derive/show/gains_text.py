@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -35,7 +36,7 @@ def gains_table(document: Mapping[str, Any]) -> RenderableType:
                 (f"{row['title']} ", "bold"), (row["symbol"]["unicode"], "dim"), " = ", (_value(row), "bold")
             ),
         ]
-        parts += [Text(f"  {line}") for line in (row["meaning"], *_depth(row, q))]
+        parts += [Padding(Text(line), (0, 0, 0, 2)) for line in (row["meaning"], *_depth(row, q))]
     parts += [Text(), *_torch(document, q)]
     if document["leaky_slope"]:
         parts.append(Text(f"leaky ReLU slope a with the same E φ²: {document['leaky_slope']['text']}"))
@@ -64,14 +65,14 @@ def _depth(row: Mapping[str, Any], q: str) -> list[str]:
     return lines
 
 
-def _torch(document: Mapping[str, Any], q: str) -> list[Text]:
+def _torch(document: Mapping[str, Any], q: str) -> list[RenderableType]:
     row = document["torch"]
     if row is None:
         return [
             Text("torch.nn.init.calculate_gain: knows no such nonlinearity (it raises; 'relu' is not a substitute)")
         ]
     head = f"torch.nn.init.calculate_gain({row['nonlinearity']!r}) = {_value(row)}: {row['meaning']}"
-    return [Text(head), *(Text(f"  {line}") for line in _depth(row, q))]
+    return [Text(head), *(Padding(Text(line), (0, 0, 0, 2)) for line in _depth(row, q))]
 
 
 def _grid() -> Table:

@@ -8,7 +8,7 @@ from typing import Any
 from derive.show import proof
 from derive.show.conventions import CONVENTIONS, KINDS, functions_used
 from derive.show.printer import symbol_name
-from derive.show.text import escape, mixed, slug
+from derive.show.text import escape, is_citation, mixed, slug
 
 BEGIN = "% >>> eoc body >>>"
 END = "% <<< eoc body <<<"
@@ -25,7 +25,7 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage{lmodern}
 \usepackage{amsmath,amssymb}
 \usepackage[a4paper,left=25mm,right=25mm,top=25mm,bottom=25mm]{geometry}
-\usepackage{hyperref}
+\usepackage[hidelinks]{hyperref}
 \allowdisplaybreaks
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{0.6ex}
@@ -183,11 +183,12 @@ def sources(document: Mapping[str, Any]) -> list[str]:
     found = [source for result in document["results"] for source in result["sources"]]
     found += [source for entry in document.get("proofs", ()) for source in proof.sources(entry["steps"])]
     found += document["activation"]["sources"]
-    return list({slug(source): source for source in reversed(found)}.values())[::-1]
+    return list({slug(source): source for source in reversed(found) if is_citation(source)}.values())[::-1]
 
 
-def _cites(sources: list[str]) -> str:
-    return rf" \cite{{{','.join(dict.fromkeys(slug(source) for source in sources))}}}" if sources else ""
+def _cites(cited: list[str]) -> str:
+    keys = dict.fromkeys(slug(source) for source in cited if is_citation(source))
+    return rf" \cite{{{','.join(keys)}}}" if keys else ""
 
 
 def _bibliography(document: Mapping[str, Any]) -> str:

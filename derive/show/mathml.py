@@ -6,6 +6,9 @@ import re
 
 from derive.records import EocError
 
+_FLAT_BRACKETS = re.compile(r"\\left\(([^()\\]*(?:\\(?!left|right|frac|sqrt|begin)[a-zA-Z]+[^()\\]*)*)\\right\)")
+"""Brackets about one line of text, which need not stretch."""
+_FUNCTION_AFTER_FACTOR = re.compile(r"([\w})]) (\\(?:arcsin|arccos|arctan|sin|cos|tanh|ln|max|min|operatorname)\b)")
 _BOLD_ONE = "\N{MATHEMATICAL BOLD DIGIT ONE}"
 
 
@@ -16,6 +19,8 @@ def mathml(latex: str, display: str = "inline") -> str:
     text = latex.replace(r"\mathbf{1}", _BOLD_ONE).replace(r"\operatorname{\mathbb{E}}", r"\mathbb{E}")
     text = re.sub(r"\\mathsf\{([A-Z])\}", r"\\mathrm{\1}", text)
     text = text.replace(r"\begin{smallmatrix}", r"\begin{matrix}").replace(r"\end{smallmatrix}", r"\end{matrix}")
+    text = _FLAT_BRACKETS.sub(r"(\1)", text)
+    text = _FUNCTION_AFTER_FACTOR.sub(r"\1 \, \2", text)
     result = convert(text, display=display)
     leak = re.search(r"<m[ion][^>]*>(\\[^<]*|&amp;|&)</m[ion]>", result)
     if leak:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from sympy import Expr, Pow, Symbol
 from sympy.printing.latex import LatexPrinter
+
+if TYPE_CHECKING:
+    from derive.gaussian.node import GaussianE
 
 RESERVED = {
     "q": "q", "q1": "q_{1}", "q2": "q_{2}", "c": "c", "K": "K", "Delta": r"\Delta", "x": "x", "z": "z", "u": "u",
@@ -99,7 +103,10 @@ class FieldPrinter(LatexPrinter):
     _print_Dummy = _print_Symbol
 
     def _print_Heaviside(self, expr: Expr, exp: str | None = None) -> str:
-        text = rf"\mathbf{{1}}\left[{self._print(expr.args[0])} > 0\right]"
+        inside = expr.args[0]
+        flipped = inside.could_extract_minus_sign()
+        test = f"{self._print(-inside)} < 0" if flipped else f"{self._print(inside)} > 0"
+        text = rf"\mathbf{{1}}\left[{test}\right]"
         return text if exp is None else rf"{{{text}}}^{{{exp}}}"
 
     def _print_sign(self, expr: Expr, exp: str | None = None) -> str:
@@ -118,22 +125,25 @@ class FieldPrinter(LatexPrinter):
         text = rf"{name}\left({', '.join(self._print(arg) for arg in expr.args)}\right)"
         return text if exp is None else rf"{text}^{{{exp}}}"
 
-    def _print_GaussianE(self, expr: Expr) -> str:
-        from derive.gaussian.node import GaussianE
-
-        assert isinstance(expr, GaussianE)
-        names = [self._print(z) for z in expr.variables]
+    def _print_GaussianE(self, expr: GaussianE) -> str:
         body = self.known.get(expr.body) or self._print(expr.body)
+        if not expr.variables:
+            return body
+        return rf"\operatorname{{\mathbb{{E}}}}_{{{self._law(expr)}}}\left[{body}\right]"
+
+    def _law(self, expr: GaussianE) -> str:
+        """The law under the E; of the usual pair (variances q1, q2, covariance K) the names alone."""
+        names = [self._print(z) for z in expr.variables]
         if len(names) == 1:
-            law = (
+            return (
                 rf"{names[0]} \sim \mathcal{{N}}\left({self._print(expr.mean[0])}, {self._print(expr.cov[0, 0])}\right)"
             )
-        else:
-            mean = "0" if expr.mean.is_zero_matrix else _vector([self._print(m) for m in expr.mean])
-            rows = [" & ".join(self._print(entry) for entry in expr.cov.row(i)) for i in range(expr.cov.rows)]
-            cov = r"\left(\begin{smallmatrix}" + r" \\ ".join(rows) + r"\end{smallmatrix}\right)"
-            law = rf"\left({', '.join(names)}\right) \sim \mathcal{{N}}\left({mean}, {cov}\right)"
-        return rf"\operatorname{{\mathbb{{E}}}}_{{{law}}}\left[{body}\right]"
+        usual = expr.mean.is_zero_matrix and str(expr.cov.tolist()) == "[[q1, K], [K, q2]]"
+        if usual and [z.name for z in expr.variables] == ["u", "v"]:
+            return "u, v"
+        mean = "0" if expr.mean.is_zero_matrix else _matrix([[self._print(m)] for m in expr.mean])
+        cov = _matrix([[self._print(entry) for entry in expr.cov.row(i)] for i in range(expr.cov.rows)])
+        return rf"\left({', '.join(names)}\right) \sim \mathcal{{N}}\left({mean}, {cov}\right)"
 
     def _print(self, expr: object, **kwargs: object) -> str:
         if type(expr).__name__ == "GaussianE" and not kwargs:
@@ -146,8 +156,9 @@ class FieldPrinter(LatexPrinter):
         return super()._print_Pow(expr)
 
 
-def _vector(entries: list[str]) -> str:
-    return r"\left(\begin{smallmatrix}" + r" \\ ".join(entries) + r"\end{smallmatrix}\right)"
+def _matrix(rows: list[list[str]]) -> str:
+    inside = r" \\ ".join(" & ".join(row) for row in rows)
+    return rf"\left(\begin{{smallmatrix}}{inside}\end{{smallmatrix}}\right)"
 
 
 def latex(expr: Expr, known: Mapping[Expr, str] | None = None) -> str:

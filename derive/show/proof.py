@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from derive.show.text import escape, slug
+from derive.show.text import escape, is_citation, slug
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -16,22 +16,32 @@ if TYPE_CHECKING:
 def tree(
     step: Step, known: Mapping[Expr, str] | None = None, plain: Mapping[Expr, str] | None = None
 ) -> dict[str, Any]:
-    """A step and its children as JSON values; formulas as LaTeX lines and as text."""
+    """A step and its children as JSON values; formulas as LaTeX lines and as text.
+
+    `known` and `plain` name the activation in the question itself; the steps below show what stands for the name.
+    """
+    before, after = _formula(step.before, known, plain), _formula(step.after, None, None)
     return {
         "rule": step.rule,
-        "before": _formula(step.before, known, plain),
-        "after": _formula(step.after, known, plain),
+        "before": before,
+        "after": after,
         "condition": step.condition,
         "source": step.source,
-        "children": [tree(child, known, plain) for child in step.children],
+        "children": [part for child in step.children for part in _moving(child)],
     }
 
 
+def _moving(step: Step) -> list[dict[str, Any]]:
+    """The step, or its children where it leaves the formula as it reads (a rewriting that print does not show)."""
+    made = tree(step)
+    return made["children"] if made["before"]["unicode"] == made["after"]["unicode"] else [made]
+
+
 def _formula(expr: Expr, known: Mapping[Expr, str] | None, plain: Mapping[Expr, str] | None) -> dict[str, Any]:
-    from derive.show.breaking import broken
+    from derive.show.breaking import PAGE_WIDTH, broken
     from derive.show.unicode_text import unicode_text
 
-    lines = broken(expr, known)
+    lines = broken(expr, known, PAGE_WIDTH - 4)
     return {
         "lines": list(lines.lines),
         "where": [[name, list(rows)] for name, rows in lines.where],
@@ -69,7 +79,8 @@ def latex_text(steps: Iterable[Mapping[str, Any]]) -> str:
     """The derivation as LaTeX: one numbered paragraph a step, flat (nested lists end at depth four)."""
     rows: list[str] = []
     for number, step in numbered(steps):
-        cite = rf" \cite{{{slug(step['source'])}}}" if step["source"] else ""
+        source = step["source"]
+        cite = rf" \cite{{{slug(source)}}}" if is_citation(source) else f" ({escape(source)})" if source else ""
         provided = f", provided {escape(step['condition'])}" if step["condition"] else ""
         rows.append(
             rf"\par\medskip\noindent\textbf{{{number}}}~\emph{{{escape(_title(step['rule']))}}}{provided}{cite}."

@@ -75,8 +75,6 @@ def _formula_text(result: Mapping[str, Any]) -> Text:
         how = "--latex FILE, --code BACKEND or --json - show it"
         return Text(f"a formula of {result['operations']} operations ({how})", style="dim")
     shown = Text(text)
-    for blocker in result["blockers"][:2]:
-        shown.append(f"\nno closed form: {blocker}".replace("$", ""), style="dim")
     for condition in result["conditions"]:
         shown.append(f"\nprovided {condition}", style="dim")
     return shown
@@ -90,7 +88,7 @@ def _edge(document: Mapping[str, Any]) -> list[RenderableType]:
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         for item in edge["formulas"]:
-            table.add_row(item["symbol"]["unicode"], _formula_text({**item, "blockers": [], "conditions": []}))
+            table.add_row(item["symbol"]["unicode"], _formula_text({**item, "conditions": []}))
         rows.append(table)
     if edge["reason"]:
         rows.append(Text(edge["reason"]))
@@ -106,7 +104,13 @@ def _values(document: Mapping[str, Any]) -> RenderableType:
 
 
 def _notes(document: Mapping[str, Any]) -> list[str]:
+    blockers = dict.fromkeys(blocker for result in document["results"] for blocker in result["blockers"])
     found = [*document["activation"]["notes"], *document["notes"]]
+    if blockers:
+        shown = "; ".join(list(blockers)[:4])
+        found.append(
+            f"no rule integrates {shown}: those formulas keep the expectation E[...], numbers are certified all the same"
+        )
     return list(dict.fromkeys(note.replace("$", "") for note in found))
 
 

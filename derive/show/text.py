@@ -56,6 +56,11 @@ def mixed(text: str) -> str:
     return "".join(part if part.startswith("$") else escape(part) for part in parts)
 
 
+def is_citation(source: str) -> bool:
+    """Whether a source names a publication (it has a year); others are words such as `completing the square`."""
+    return re.search(r"\b(1[89]|20)\d\d[a-z]?\b", source) is not None
+
+
 def slug(source: str) -> str:
     """A citation key for a source: `Price 1958, IRE ...` -> `eoc:price1958`."""
     head = re.match(r"(.*?\b(?:1[89]|20)\d\d[a-z]?)\b", source)

@@ -24,7 +24,7 @@ class UnicodePrinter(StrPrinter):
         self.known = dict(known or {})
 
     def _print_Symbol(self, expr) -> str:
-        return SYMBOLS.get(expr.name, expr.name)
+        return self.known.get(expr) or SYMBOLS.get(expr.name, expr.name)
 
     _print_Dummy = _print_Symbol
 
@@ -47,7 +47,11 @@ class UnicodePrinter(StrPrinter):
         base, exponent = expr.base, expr.exp
         if exponent == Rational(1, 2):
             inner = self._print(base)
-            return f"√{inner}" if base.is_Symbol or base.is_Integer else f"√({inner})"
+            return (
+                f"√{inner}"
+                if (base.is_Symbol and "(" not in inner) or base.is_Integer or base.is_NumberSymbol
+                else f"√({inner})"
+            )
         if exponent == Rational(-1, 2):
             return f"1/{self._print_Pow(base ** Rational(1, 2))}"
         if exponent.is_Integer and exponent > 0:
@@ -56,11 +60,18 @@ class UnicodePrinter(StrPrinter):
             return "1/" + self.parenthesize(base**-exponent, PRECEDENCE["Pow"] - 1)
         return f"{self.parenthesize(base, PRECEDENCE['Pow'])}^{self.parenthesize(exponent, PRECEDENCE['Pow'])}"
 
+    def _print_Derivative(self, expr) -> str:
+        names = "".join(f"d/d{self._print(symbol)} " * int(count) for symbol, count in expr.variable_count)
+        return f"{names}{self._print(expr.expr)}"
+
     def _print_Abs(self, expr) -> str:
         return f"|{self._print(expr.args[0])}|"
 
     def _print_Heaviside(self, expr) -> str:
-        return f"1[{self._print(expr.args[0])} > 0]"
+        inside = expr.args[0]
+        if inside.could_extract_minus_sign():
+            return f"1[{self._print(-inside)} < 0]"
+        return f"1[{self._print(inside)} > 0]"
 
     def _print_Function(self, expr) -> str:
         name = FUNCTIONS.get(type(expr).__name__, type(expr).__name__)
@@ -77,6 +88,8 @@ class UnicodePrinter(StrPrinter):
 
     def _print_GaussianE(self, expr) -> str:
         body = self.known.get(expr.body) or self._print(expr.body)
+        if not expr.variables:
+            return str(body)
         names = ", ".join(self._print(z) for z in expr.variables)
         if len(expr.variables) == 1:
             return f"E[{body}; {names} ~ N({self._print(expr.mean[0])}, {self._print(expr.cov[0, 0])})]"

@@ -9,7 +9,6 @@ from derive.show.text import escape
 
 if TYPE_CHECKING:
     from derive.records import Enclosure
-    from derive.show.document import Names
 
 
 def number(title: str, latex: str, plain: str, value: Any, digits: int = 16) -> dict[str, Any]:
@@ -28,6 +27,7 @@ def certified(value: Enclosure, digits: int = 16) -> dict[str, Any]:
         shown = str(value)
         if value.rad == 0 or value.digits() > digits:
             shown = mpmath.nstr(value.mid, digits, strip_zeros=value.rad == 0) if mpmath.isfinite(value.mid) else shown
+    shown = shown.removesuffix(".0")
     latex = shown.replace("inf", r"\infty").replace("±", r"\pm")
     mantissa, e, exponent = latex.partition("e")
     latex = rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if e and exponent.lstrip("+-").isdigit() else latex
@@ -112,10 +112,10 @@ def stability(stable: bool | None) -> str:
     return {True: "yes", False: "no", None: "marginal or undecided"}[stable]
 
 
-def edge_of_chaos(theory: Any, names: Names, digits: int) -> dict[str, Any]:
+def edge_of_chaos(theory: Any) -> dict[str, Any]:
     """The curve of the edge of chaos, sigma_w^2 = 1/E phi'^2 and sigma_b^2 = q - E phi^2/E phi'^2, as formulas in q."""
     from derive.depth.edge import split, zero_everywhere
-    from derive.show.document import attempt, formula
+    from derive.show.document import SYMBOLS, Names, attempt, formula
 
     if theory.maps.jumps:
         return {"reason": "the activation jumps, so that the gradient gain is infinite at every σ_w", "formulas": []}
@@ -123,19 +123,24 @@ def edge_of_chaos(theory: Any, names: Names, digits: int) -> dict[str, Any]:
     parts = attempt(lambda: split(variance, gain))
     if isinstance(parts, str):
         return {"reason": parts, "formulas": []}
-    from sympy import Integer
+    from sympy import Integer, Symbol
 
     from derive.program.symbols import Q
 
-    second, slope = (replace(theory.mean, template=part).closed for part in parts)
     invariant = zero_everywhere(*parts)
     reason = "the activation is scale-invariant: every q is a fixed point, and σ_b > 0 gives none" if invariant else ""
-    bias = Integer(0) if invariant else Q - second / slope
-    weights = formula(1 / slope, names)
-    return {
-        "reason": reason,
-        "formulas": [
-            {"id": "sigma_w2", "symbol": {"latex": r"\sigma_{w}^{2}", "unicode": "σ_w²"}, **weights},
-            {"id": "sigma_b2", "symbol": {"latex": r"\sigma_{b}^{2}", "unicode": "σ_b²"}, **formula(bias, names)},
-        ],
+    second, slope = Symbol("_m", positive=True), Symbol("_d", positive=True)
+    known = {
+        second: (SYMBOLS["second_moment"][0], "E[φ(z)²]"),
+        slope: (SYMBOLS["derivative_second_moment"][0], "E[φ'(z)²]"),
     }
+    short = Names({s: pair[0] for s, pair in known.items()}, {s: pair[1] for s, pair in known.items()})
+    closed = dict(zip((second, slope), (replace(theory.mean, template=part).closed for part in parts), strict=True))
+    rows = []
+    for name, latex, plain, expr in (
+        ("sigma_w2", r"\sigma_{w}^{2}", "σ_w²", 1 / slope),
+        ("sigma_b2", r"\sigma_{b}^{2}", "σ_b²", Integer(0) if invariant else Q - second / slope),
+    ):
+        symbol = {"latex": latex, "unicode": plain}
+        rows.append({"id": name, "symbol": symbol, "text": str(expr.xreplace(closed)), **formula(expr, short)})
+    return {"reason": reason, "formulas": rows}
