@@ -73,6 +73,7 @@ def _helpers(used: set[str], target: Backend) -> list[str]:
 def _body(function: EmittedFunction, target: Backend) -> tuple[Body, set[str]]:
     names = (*function.arguments, *function.parameters)
     bound = tuple(name for name, _ in function.bindings)
+    safe_names((function.name,), frozenset())
     safe = safe_names((*bound, *names), target.reserved | {function.name})
     used: set[str] = set()
     body = _one(function.name, function.expr, function.gradients, function, safe, target, used)
@@ -110,5 +111,5 @@ def _one(
 
 def _quoted(text: str) -> str:
     """Text made safe between triple quotes."""
-    safe = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    return safe[:-1] + '\\"' if safe.endswith('"') else safe
+    safe = text.replace("\\", "\\\\")
+    return safe.replace('"', '\\"') if '"""' in safe or safe.endswith('"') else safe

@@ -81,7 +81,10 @@ def run_balls(program: Program, inputs: Mapping[str, acb | arb], analytic: bool 
 
 
 def run_mp(program: Program, inputs: Mapping[str, Any], dps: int = 30) -> dict[str, Any]:
-    """The outputs by the operations' definitions, in mpmath with `dps` working digits (not rigorous)."""
+    """The outputs by the operations' definitions, in mpmath with `dps` working digits (not rigorous).
+
+    nan where there is no real value; in a branch that a selection does not take that is no error.
+    """
     missing = [name for name in program.inputs if name not in inputs]
     if missing:
         raise _missing(missing, program)
@@ -94,8 +97,16 @@ def run_mp(program: Program, inputs: Mapping[str, Any], dps: int = 30) -> dict[s
             elif item.operation == "literal":
                 values.append(_to_mp(item.value))
             else:
-                values.append(table[item.operation].exact(mp, *(values[arg] for arg in item.args)))
+                values.append(_real(table[item.operation].exact, mp, [values[arg] for arg in item.args]))
         return {name: values[index] for name, index in program.outputs}
+
+
+def _real(definition: Callable, mp: Any, args: list) -> Any:
+    try:
+        value = definition(mp, *args)
+    except ZeroDivisionError:
+        return mp.nan
+    return mp.nan if isinstance(value, mp.mpc) else value
 
 
 def _to_mp(value: Any) -> Any:

@@ -27,7 +27,7 @@ def arguments(name, arity, source):
         values[0] = abs(values[0])
     if name == "clip":
         values[1:] = sorted(values[1:])
-    if name == "bivariate_normal_cdf":
+    if name.startswith("bivariate_normal_cdf"):
         values[2] = values[2] / 3
     return values
 
