@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from flint import acb, arb
-from sympy import Add, Expr, Max, Min, Mul, Poly, Pow
+from sympy import Add, Expr, Max, Min, Mul, Poly, Pow, Symbol
 
 from derive.program.evaluate import run_balls
 from derive.program.gate import freeze
+from derive.program.program import Program
 from derive.program.registry import by_head, operations
 from derive.program.symbols import X
 from derive.records import Unsupported
@@ -92,12 +94,13 @@ BOUNDED = {"sin": (arb(-1), arb(1)), "cos": (arb(-1), arb(1)), "sinc": (arb(-1),
 class Ranges:
     """Ranges over low <= x <= high, for parameters with the given enclosures.
 
-    values  name of a parameter -> arb; parameters are numbers here
+    values  name of a parameter -> a ball, or the Range of its domain
     """
 
-    def __init__(self, low: arb, high: arb, values: Mapping[str, arb]) -> None:
+    def __init__(self, low: arb, high: arb, values: Mapping[str, arb | Range]) -> None:
         self.x = Range(low, high)
-        self.values = values
+        self.values = {name: value for name, value in values.items() if not isinstance(value, Range)}
+        self.boxes = {name: value for name, value in values.items() if isinstance(value, Range)}
         self.known: dict[Expr, Range] = {X: self.x}
 
     def __call__(self, expr: Expr) -> Range:
@@ -107,10 +110,13 @@ class Ranges:
         return self.known[expr]
 
     def _range(self, expr: Expr) -> Range:
-        if not expr.has(X):
+        if isinstance(expr, Symbol) and expr.name in self.boxes:
+            return self.boxes[expr.name]
+        boxed = bool(self.boxes) and any(s.name in self.boxes for s in expr.free_symbols)
+        if not expr.has(X) and not boxed:
             value = constant(expr, self.values)
             return _outward(value.lower(), value.upper()) if value.is_finite() else WHOLE
-        if isinstance(expr, (Add, Pow, Mul)) and expr.is_polynomial(X):
+        if isinstance(expr, (Add, Pow, Mul)) and not boxed and expr.is_polynomial(X):
             return self._polynomial(expr)
         if isinstance(expr, Add):
             return self._sum(expr)
@@ -164,7 +170,7 @@ class Ranges:
         if exponent.is_Integer:
             return integer_power(self(base), int(exponent))
         inside = self(base)
-        if exponent.has(X):
+        if exponent.free_symbols and not {s.name for s in exponent.free_symbols} <= set(self.values):
             if inside.low <= 0:
                 return WHOLE
             return increasing("exp", increasing("log", inside) * self(exponent))
@@ -206,6 +212,11 @@ class Ranges:
         return intersect(Range(value.real.lower(), value.real.upper()), bounds)
 
 
+@lru_cache(maxsize=1024)
+def _frozen(expr: Expr, symbols: tuple[Symbol, ...]) -> Program:
+    return freeze({"value": expr}, symbols)
+
+
 def constant(expr: Expr, values: Mapping[str, arb]) -> arb:
     """The enclosure of an expression free of x."""
     symbols = tuple(sorted(expr.free_symbols, key=str))
@@ -216,7 +227,7 @@ def constant(expr: Expr, values: Mapping[str, arb]) -> arb:
             where=", ".join(missing),
             instead="give it a value",
         )
-    result = run_balls(freeze({"value": expr}, symbols), {s.name: values[s.name] for s in symbols})["value"]
+    result = run_balls(_frozen(expr, symbols), {s.name: values[s.name] for s in symbols})["value"]
     return result.real if result.imag.is_zero() else arb.nan()
 
 

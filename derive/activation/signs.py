@@ -55,7 +55,11 @@ def sign_cells(expr: Expr, lower: Expr = -oo, upper: Expr = oo) -> list[Cell]:
 def undecided(expr: Expr, reason: str = "") -> Unsupported:
     """The refusal of a condition whose sign is open."""
     names = sorted(symbol.name for symbol in expr.free_symbols - {X})
-    advice = f"give {', '.join(names)} a domain or a number" if names else "write the breakpoints as numbers"
+    advice = (
+        f"give {', '.join(names)} a number or a sign, or write out the pieces, as in `x if x > 0 else a*x`"
+        if names
+        else "write the breakpoints as numbers"
+    )
     return Unsupported(
         "the sign of a condition cannot be decided",
         where=str(expr),
@@ -198,13 +202,13 @@ INVERSES = {
 
 def _one_generator(expr, lower, upper):
     """A function of one increasing function of an affine argument."""
-    outer, generator = _generator(expr)
-    if generator is None or not generator.args[0].is_polynomial(X):
+    outer, inside = generator(expr)
+    if inside is None or not inside.args[0].is_polynomial(X):
         return None
-    inner = Poly(generator.args[0], X)
+    inner = Poly(inside.args[0], X)
     if inner.degree() != 1:
         return None
-    inverse, low, high = INVERSES[generator.func]
+    inverse, low, high = INVERSES[inside.func]
     cells = sign_cells(outer, low, high)
     slope, offset = inner.all_coeffs()
     orientation = sign_of(slope)
@@ -217,7 +221,7 @@ def _one_generator(expr, lower, upper):
     return split(lower, upper, roots, values)
 
 
-def _generator(expr):
+def generator(expr: Expr) -> tuple[Expr, Expr] | tuple[None, None]:
     """(f as an expression in x, g) with expr = f(g(x)) and g in INVERSES, or (None, None)."""
     stand_in = Dummy(real=True)
     for part in sorted(expr.atoms(*INVERSES), key=default_sort_key):

@@ -163,12 +163,17 @@ class Tail:
                 found.append(low)
                 continue
             ratio = product([total(rest), low.scaled(arb(-1))])
-            if ratio is not None and ratio.s <= 0 and ratio.b <= 0 and ratio.n <= 0:
-                at_start = ratio.a + ratio.b * self.start + ratio.s * self.start * self.start
-                share = (at_start + ratio.n * (1 + self.start).log()).exp()
-                if share < 1:
-                    found.append(low + Log((1 - share).log()))
+            share = self._largest(ratio) if ratio is not None else None
+            if share is not None and share < 1:
+                found.append(low + Log((1 - share).log()))
         return worst(*found)
+
+    def _largest(self, ratio: Log) -> arb | None:
+        """exp of an exponent at the start, where it decreases from there on."""
+        r = self.start
+        slope = ratio.b + 2 * ratio.s * r + ratio.n / (1 + r)
+        falls = ratio.s <= 0 and (slope <= 0 if ratio.n >= 0 else ratio.b <= 0)
+        return (ratio.a + ratio.b * r + ratio.s * r * r + ratio.n * (1 + r).log()).exp() if falls else None
 
     # upper bounds of expr itself
 

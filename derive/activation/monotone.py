@@ -1,0 +1,88 @@
+"""Whether a function only rises or only falls, proved piece by piece from the sign of its derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flint import arb
+from sympy import Add, Expr, Mul, Pow, cos, expand, oo, sin
+from sympy.simplify.fu import TR8
+
+from derive.activation.cells import Cell, sign_of
+from derive.activation.certify import certify
+from derive.activation.demands import known_sign
+from derive.activation.jumps import jumps
+from derive.activation.ranges import INF, NEG_INF, Range, Ranges
+from derive.activation.signs import sign_cells
+from derive.activation.terms import NormalForm, is_ordered
+from derive.program.symbols import X
+from derive.records import Unsupported
+
+SAMPLES = ("-7", "-2.3", "-1.1", "-0.6", "-0.2", "0.3", "0.8", "1.3", "2.7", "8")
+
+
+def monotone(form: NormalForm, values: Mapping[str, arb | Range]) -> str | None:
+    """ "increasing" if f never falls, "decreasing" if it never rises, None if neither is proved.
+
+    Constants count as increasing. Points (not pieces) are left out, as everywhere.
+    """
+    if not is_ordered(form):
+        return None
+    slopes = [Cell(cell.lower, cell.upper, cell.value.diff(X)) for cell in form.cells]
+    steps = [sign_of(jump.height) for jump in jumps(form)]
+    for name, sign in (("increasing", 1), ("decreasing", -1)):
+        if all(step is not None and step * sign >= 0 for step in steps) and all(
+            _never_negative(Cell(c.lower, c.upper, sign * c.value), values) for c in slopes
+        ):
+            return name
+    return None
+
+
+def _never_negative(slope: Cell, values: Mapping[str, arb | Range]) -> bool:
+    low, high = _ends(slope, values)
+    known = {s.name for s in slope.value.free_symbols - {X}} <= set(values)
+    if known and any(_negative_at(slope.value, arb(t), low, high, values) for t in SAMPLES):
+        return False
+    forms = list(dict.fromkeys(_forms(slope.value)))
+    if any(known_sign(form, slope.lower, slope.upper, "nonnegative") for form in forms):
+        return True
+    for form in forms:
+        try:
+            return all(part.value >= 0 for part in sign_cells(form, slope.lower, slope.upper))
+        except Unsupported:
+            continue
+    return known and any(certify(form, "nonnegative", low, high, values).holds is True for form in forms)
+
+
+def _forms(slope: Expr):
+    """The slope in forms of which one may show its sign."""
+    yield slope
+    above, below = slope.as_numer_denom()
+    if below != 1 and below.is_positive:
+        yield expand(above)
+    if slope.has(sin, cos):
+        yield TR8(slope)
+    yield _without_positive_factors(slope)
+
+
+def _without_positive_factors(slope: Expr) -> Expr:
+    """The sum over what its terms share, where that is positive."""
+    terms = [Mul.make_args(term) for term in Add.make_args(slope)]
+    shared = [f for f in terms[0] if isinstance(f, (Pow,)) or f.is_positive]
+    shared = [f for f in shared if f.is_positive and all(f in other for other in terms[1:])]
+    return Add(*(Mul(*term) / Mul(*shared) for term in terms)) if shared and len(terms) > 1 else slope
+
+
+def _ends(cell: Cell, values) -> tuple[arb, arb]:
+    numbers = Ranges(arb(0), arb(0), values)
+    known = set(values)
+    low = cell.lower is not -oo and {s.name for s in cell.lower.free_symbols} <= known
+    high = cell.upper is not oo and {s.name for s in cell.upper.free_symbols} <= known
+    return numbers(cell.lower).low if low else NEG_INF, numbers(cell.upper).high if high else INF
+
+
+def _negative_at(slope: Expr, point: arb, low: arb, high: arb, values) -> bool:
+    if not (low < point < high):
+        return False
+    left, right = point.lower(), point.upper()
+    return bool(Ranges(left, right, values)(slope).high < 0)
