@@ -10,8 +10,11 @@ from derive.formula.printer import show_text
 from derive.records import FormulaError, Node
 
 KINKED = frozenset(("max", "min", "clip", "sign", "step", "cond", "abs", "select")) | nodes.TESTS
+POLES = frozenset(("coth", "csch", "cot", "csc"))
 MAX_ORDER = 6
 """Derivatives tried before 0/0 is left as it is."""
+MAX_SIZE = 300
+"""Parts of a quotient beyond which its derivatives are not worth their time."""
 MAX_ROOT_DEGREE = 12
 
 
@@ -35,12 +38,38 @@ def _filled(node: Node, notes: list[str]) -> Node:
         _factors(node, above, below)
         below_x = [factor for factor in below if "x" in nodes.names(factor)]
         if below_x and any("x" in nodes.names(factor) for factor in above):
-            return _quotient(node, above, below_x, notes)
+            return _quotient(node, below_x, notes)
     if node.head == "cond" and node.args[0].head in ("eq", "ne"):
         # the author treats a point apart: that point is already taken care of
         return node
+    if node.head in ("add", "sub") and (whole := _sum(node, notes)) is not None:
+        return whole
     args = tuple([_filled(arg, notes) for arg in node.args])
     return node if args == node.args else nodes.rebuilt(node, args)
+
+
+def _sum(node: Node, notes: list[str]) -> Node | None:
+    """A sum whose terms have poles that cancel, such as coth(x) - 1/x, filled as a whole; else None."""
+    terms: list[Node] = []
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if part.head in ("add", "sub", "neg"):
+            stack.extend(part.args)
+        else:
+            terms.append(part)
+    poles = 0
+    for term in terms:
+        above: list[Node] = []
+        below: list[Node] = []
+        _factors(term, above, below)
+        below_x = [factor for factor in below if "x" in nodes.names(factor)]
+        at_zero = Fraction(0) in _zeros(below_x) and _limit(term, Fraction(0)) is None
+        poles += at_zero or any(factor.head in POLES and factor.args == (nodes.X,) for factor in above)
+    if poles < 2 or (limit := _limit(node, Fraction(0))) is None:
+        return None
+    notes.append(f"{show_text(node)} is filled by its limit {show_text(limit)} at x = 0")
+    return Node("cond", (Node("eq", (nodes.X, nodes.num(0))), limit, node), span=node.span)
 
 
 def _factors(node: Node, above: list[Node], below: list[Node]) -> None:
@@ -59,13 +88,13 @@ def _factors(node: Node, above: list[Node], below: list[Node]) -> None:
         above.append(node)
 
 
-def _quotient(node: Node, above: list[Node], below: list[Node], notes: list[str]) -> Node:
+def _quotient(node: Node, below: list[Node], notes: list[str]) -> Node:
     if node.head == "div" and node.args[0].head == "sin" and node.args[0].args == node.args[1:]:
         notes.append(f"{show_text(node)} is filled by its limit 1 where {show_text(node.args[1])} = 0")
         return Node("sinc", node.args[1:], span=node.span)
     tree = node
     for point in _zeros(below):
-        limit = _limit(node, above, below, point)
+        limit = _limit(node, point)
         if limit is not None:
             notes.append(f"{show_text(node)} is filled by its limit {show_text(limit)} at x = {point}")
             tree = Node("cond", (Node("eq", (nodes.X, nodes.num(point))), limit, tree), span=node.span)
@@ -91,7 +120,7 @@ def _zeros(below: list[Node]) -> list[Fraction]:
     return sorted(found)
 
 
-def _limit(node: Node, above: list[Node], below: list[Node], point: Fraction) -> Node | None:
+def _limit(node: Node, point: Fraction) -> Node | None:
     """The limit of the quotient at a point, by l'Hôpital's rule on each side; None where there is none."""
     import sympy
 
@@ -99,12 +128,22 @@ def _limit(node: Node, above: list[Node], below: list[Node], point: Fraction) ->
     from derive.formula.unbuild import tree_of
     from derive.program.symbols import X
 
+    if sum(1 for _ in nodes.walk(node)) > MAX_SIZE:
+        return None
     at = sympy.Rational(point.numerator, point.denominator)
     limits = set()
     for version in _sides(node, point):
         if any(part.head in KINKED for part in nodes.walk(version)):
             return None
-        top, bottom = to_sympy(version).as_numer_denom()
+        expr = to_sympy(version)
+        for head, quotient in (
+            (sympy.coth, lambda u: sympy.cosh(u) / sympy.sinh(u)),
+            (sympy.csch, lambda u: 1 / sympy.sinh(u)),
+            (sympy.cot, lambda u: sympy.cos(u) / sympy.sin(u)),
+            (sympy.csc, lambda u: 1 / sympy.sin(u)),
+        ):
+            expr = expr.replace(head, quotient)
+        top, bottom = expr.as_numer_denom()
         for _ in range(MAX_ORDER):
             upper, lower = top.subs(X, at), bottom.subs(X, at)
             if lower != 0:

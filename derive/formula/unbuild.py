@@ -34,10 +34,10 @@ def from_sympy(
     derived  the expression was derived (a derivative, a sum of activations): it may have lost x or a parameter,
              so that a constant is accepted and domains of absent parameters are passed over
     """
-    if isinstance(expr, sympy.logic.boolalg.Boolean):
-        tree = _test(expr)
-    elif isinstance(expr, sympy.Expr):
+    if isinstance(expr, sympy.Expr):  # a Symbol is a Boolean too
         tree = tree_of(expr)
+    elif isinstance(expr, sympy.logic.boolalg.Boolean):
+        tree = _test(expr)
     else:
         raise FormulaError(f"{type(expr).__name__} is no SymPy expression")
     usual: dict[str, object] = {}
@@ -173,4 +173,7 @@ def _test(condition) -> Node:
         return Node(head, (tree_of(condition.lhs), tree_of(condition.rhs)))
     if (head := JOINS.get(type(condition))) is not None:
         return Node(head, tuple(_test(arg) for arg in sorted(condition.args, key=sympy.default_sort_key)))
+    if isinstance(condition, sympy.ITE):
+        test, first, second = condition.args
+        return _test(sympy.Or(sympy.And(test, first), sympy.And(sympy.Not(test), second)))
     raise FormulaError("this is no condition that a formula can hold", where=f"  {str(condition)[:72]}")

@@ -230,7 +230,9 @@ def test_the_density_is_not_the_cdf():
     assert read("x*Phi(x)").notes == ()
 
 
-@pytest.mark.parametrize("text", ["1/x", "abs(x)/x", "cos(x)/x", "x/abs(x)", "1/x**2", "x/x**2"])
+@pytest.mark.parametrize(
+    "text", ["1/x", "abs(x)/x", "cos(x)/x", "x/abs(x)", "1/x**2", "x/x**2", "1/x + 1/x**2", "coth(x) + 1/x"]
+)
 def test_poles_and_jumps_are_not_filled(text):
     assert read(text).notes == ()
 
@@ -244,6 +246,8 @@ def test_poles_and_jumps_are_not_filled(text):
         ("(1 - cos(x))*x**-2", 0, Fraction(1, 2)),
         ("(1 - exp(-abs(x)))/abs(x)", 0, 1),
         ("3*sin(2*x)/(5*x) + x", 0, Fraction(6, 5)),
+        ("coth(x) - 1/x", 0, 0),
+        ("(1 - tanh(x)**2)/x - tanh(x)/x**2", 0, 0),
     ],
 )
 def test_removable_singularities_are_filled_and_said(text, at, limit):

@@ -46,7 +46,8 @@ def test_to_sympy_is_the_same_function(text):
     [x**2 - 3 * x + sympy.Rational(1, 3), sympy.Max(x, 0), sympy.exp(-(x**2) / 2) / sympy.sqrt(2 * sympy.pi),
      sympy.Piecewise((x, x > 0), (a * x, True)), x * sympy.erf(x / sympy.sqrt(2)), sympy.Heaviside(x) * x,
      sympy.sign(x) * sympy.Abs(x) ** sympy.Rational(3, 2), 1 / (1 + sympy.exp(-x)), x / sympy.cosh(x),
-     sympy.Piecewise((1, sympy.And(x > 0, x < 1)), (0, True)), sympy.Min(1, sympy.Max(-1, x)), sympy.sin(x) - 0.1 * x],
+     sympy.Piecewise((1, sympy.And(x > 0, x < 1)), (0, True)), sympy.Min(1, sympy.Max(-1, x)), sympy.sin(x) - 0.1 * x,
+     x, sympy.Piecewise((x, sympy.ITE(x > 1, x < 2, x > 0)), (a, True))],
     ids=str,
 )  # fmt: skip
 def test_sympy_expressions_come_back(expr):
