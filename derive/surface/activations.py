@@ -67,7 +67,7 @@ class Activation:
     def _made(cls, expr: Expr, formula: Formula | None, diracs: tuple[Dirac, ...] | None, like: Any, name: str = ""):
         self = object.__new__(cls)
         self.module, self.expr, self.diracs = None, expr, diracs
-        self.formula = formula if formula is not None else from_sympy(expr, domains=dict(like), name=name)
+        self.formula = formula if formula is not None else from_sympy(expr, domains=dict(like), name=name, derived=True)
         return self
 
     @property
