@@ -38,7 +38,8 @@ FUNCTIONS = (
     (r"atan2", r"$\operatorname{atan2}(y, x)$ is the angle of the point $(x, y)$."),
     (
         r"_{u, v}",
-        r"$\operatorname{\mathbb{E}}_{u, v}$ is over the centred Gaussian pair with variances $q_1$, $q_2$ and covariance $K$.",
+        r"$\operatorname{\mathbb{E}}_{u, v}$ is over the centred Gaussian pair with variances $q_1$, $q_2$ and "
+        r"covariance $K$.",
     ),
     (r"\operatorname{erf}", r"$\operatorname{erf}(x) = \frac{2}{\sqrt{\pi}} \int_0^x e^{-t^2}\,dt$."),
 )

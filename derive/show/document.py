@@ -164,16 +164,31 @@ def formula(expr: Expr, names: Names, left: str = "") -> dict[str, Any]:
 
 def _shown(name: str, result: Any) -> tuple[Expr, tuple[dict[Expr, str], dict[Expr, str]]]:
     """The expression to print: closed where it is; d/dq of an expectation as such; C in terms of what stands above."""
-    from sympy import Derivative, Symbol, denom, sqrt
+    from sympy import Symbol, denom, sqrt
 
     from derive.gaussian.node import GaussianE
 
     if name == "correlation_map" and denom(result.template).has(GaussianE):
         return _correlation(result.template, sqrt, Symbol)
+    return _closed(result), ({}, {})
+
+
+def _closed(result: Any) -> Expr:
+    """The closed form; of a derivative the shorter of two, d/dq of an expectation where there is none."""
+    from dataclasses import replace
+
+    from sympy import Derivative, count_ops
+
+    from derive.gaussian.node import GaussianE
+
     closed = result.closed
-    if closed.has(GaussianE) and result.template.has(Derivative):
-        closed = result.template
-    return closed, ({}, {})
+    if not result.template.has(Derivative):
+        return closed
+    if closed.has(GaussianE):
+        return result.template
+    # d/dq E f = E f (z^2/q - 1)/(2 q) is an expectation of its own, derived and tested like any other
+    other = replace(result, template=result.template.doit()).closed
+    return other if not other.has(GaussianE) and count_ops(other) < count_ops(closed) else closed
 
 
 def _correlation(template: Expr, sqrt: Any, symbol: Any) -> tuple[Expr, tuple[dict[Expr, str], dict[Expr, str]]]:

@@ -41,7 +41,7 @@ def curves(
         axes.set_xlim(low, high)
     for label, x, y in marks:
         axes.plot([x], [y], "o", color=ORANGE, markersize=5, label=label)
-    _dress(axes, title, x_label, y_label, legend=len(data) + len(marks) + diagonal > 1)
+    _dress(axes, title, x_label, y_label, legend=any(label for label, _, _ in data))
     return figure
 
 
@@ -54,6 +54,40 @@ def _dress(axes: Axes, title: str, x_label: str, y_label: str, legend: bool) -> 
     axes.grid(True, linewidth=0.4, alpha=0.35)
     if legend:
         axes.legend(fontsize=8, frameon=False)
+
+
+LABELS = {
+    "q": "$q$, variance of the pre-activation",
+    "q1": "$q_1$, variance of the first pre-activation",
+    "q2": "$q_2$, variance of the second pre-activation",
+    "c": "$c$, correlation of the pre-activations",
+    "sigma_w": r"$\sigma_w$, weight standard deviation times $\sqrt{\mathrm{fan\_in}}$",
+    "sigma_b": r"$\sigma_b$, bias standard deviation",
+}
+
+
+def plot_result(result: Any, over: str = "", points: int = 41, **values: Any) -> Figure:
+    """A result over one of its arguments, the others given as numbers.
+
+    over    the abscissa: "q" (0 to 4) or "c" (-1 to 1) unless another argument is named (0 to 2)
+    values  the other arguments and parameters; q, q1 and q2 are 1 where they are not given
+
+    Every point is a certified number. Raises EocError for a missing value.
+    """
+    from fractions import Fraction
+
+    arguments = (*result.arguments, *result.parameters)
+    over = over or next(name for name in ("c", "q", *arguments) if name in arguments)
+    given = {**{name: 1 for name in ("q", "q1", "q2") if name in arguments}, **values}
+    given.pop(over, None)
+    low, high = {"c": (-1, 1), "q": (0, 4), "q1": (0, 4), "q2": (0, 4)}.get(over, (0, 2))
+    steps = range(points) if over == "c" else range(1, points + 1)
+    count = points - 1 if over == "c" else points
+    xs = [low + Fraction(high - low, count) * i for i in steps]
+    ys = [float(result.number({**given, over: x}, digits=6)) for x in xs]
+    held = ", ".join(f"{name} = {value}" for name, value in given.items())
+    label = f"${result.symbol}$" if result.symbol else result.title
+    return curves(result.title or "expectation", LABELS.get(over, over), label, [(held, [float(x) for x in xs], ys)])
 
 
 def report_figures(data: Mapping[str, Any]) -> list[tuple[str, Figure]]:

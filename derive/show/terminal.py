@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -104,13 +105,14 @@ def _values(document: Mapping[str, Any]) -> RenderableType:
 
 
 def _notes(document: Mapping[str, Any]) -> list[str]:
-    blockers = dict.fromkeys(blocker for result in document["results"] for blocker in result["blockers"])
+    blockers = dict.fromkeys(
+        re.sub(r"\b[uv]\b", "x", blocker) for result in document["results"] for blocker in result["blockers"]
+    )
     found = [*document["activation"]["notes"], *document["notes"]]
     if blockers:
         shown = "; ".join(list(blockers)[:4])
-        found.append(
-            f"no rule integrates {shown}: those formulas keep the expectation E[...], numbers are certified all the same"
-        )
+        kept = "those formulas keep the expectation E[...], and numbers are certified all the same"
+        found.append(f"no rule integrates {shown}: {kept}")
     return list(dict.fromkeys(note.replace("$", "") for note in found))
 
 

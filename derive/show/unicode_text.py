@@ -74,7 +74,8 @@ class UnicodePrinter(StrPrinter):
         return f"1[{self._print(inside)} > 0]"
 
     def _print_Function(self, expr) -> str:
-        name = FUNCTIONS.get(type(expr).__name__, type(expr).__name__)
+        head = type(expr).__name__
+        name = FUNCTIONS.get(head, head[:1].lower() + head[1:])
         return f"{name}({', '.join(self._print(arg) for arg in expr.args)})"
 
     _print_Max = _print_Min = _print_Function

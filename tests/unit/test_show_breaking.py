@@ -28,7 +28,9 @@ def test_a_short_formula_is_one_line():
     assert lines.where == ()
 
 
-@pytest.mark.parametrize("expr", [LONG, NESTED, expand(NESTED), Piecewise((NESTED, Q1 > 1), (LONG, True)), LONG * K])
+@pytest.mark.parametrize(
+    "expr", [LONG, NESTED, expand(LONG * sqrt(Q1 + SIGMA_B)), Piecewise((NESTED, Q1 > 1), (LONG, True)), LONG * K]
+)
 @pytest.mark.parametrize("limit", [45.0, PAGE_WIDTH])
 def test_no_line_is_wider_than_the_page(expr, limit):
     lines = broken(expr, limit=limit)
