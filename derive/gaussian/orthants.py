@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sympy import Expr
+from sympy import Expr, asin
 
+from derive.gaussian.closed import Closed, monomial
 from derive.gaussian.problem import Problem
 from derive.gaussian.scalars import Scalars
 
@@ -42,4 +43,11 @@ def correlation(cov, i: int, j: int, scalars: Scalars) -> Expr:
     return ratio(cov[i][j], cov[i][i] * cov[j][j], scalars)
 
 
-__all__ = ["Orthant", "correlation", "orthant", "ratio"]
+def angle(weight, rho: Expr, scalars: Scalars) -> Closed:
+    """weight * asin(rho), with the sign of rho taken out."""
+    if rho.could_extract_minus_sign():
+        return monomial(scalars, -weight, special=asin(-rho))
+    return monomial(scalars, weight, special=asin(rho))
+
+
+__all__ = ["Orthant", "angle", "correlation", "orthant", "ratio"]

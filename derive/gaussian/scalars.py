@@ -183,7 +183,7 @@ class Scalars:
         below = Integer(1)
         above = Integer(1)
         for p in sorted(radicals, key=str):
-            if self._divides(p, coefficient.denom):
+            if self.divides(p, coefficient.denom):
                 coefficient = coefficient * p
                 below *= self.root_expr(p)
             else:
@@ -191,7 +191,7 @@ class Scalars:
         return self.lower(coefficient) * above / below
 
     @staticmethod
-    def _divides(radical, polynomial) -> bool:
+    def divides(radical, polynomial) -> bool:
         if isinstance(radical, int):
             return int(polynomial.content()) % radical == 0
         return not divmod(polynomial, radical)[1]

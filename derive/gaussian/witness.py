@@ -114,7 +114,7 @@ def _plane(factors, variables, mean, cov) -> tuple[float, float]:
     f_values = evaluate(f, {u: mean[0] + sd * outer}) * np.ones_like(outer)
     centres = mean[1] + slope * outer
     cuts = np.sort(np.clip((np.array([*kinks, mean[1]])[None, :] - centres[:, None]) / rest, -REACH, REACH), axis=1)
-    inner, size = np.zeros_like(outer), np.zeros_like(outer)
+    inner, size, square = np.zeros_like(outer), np.zeros_like(outer), np.zeros_like(outer)
     edges = np.concatenate([np.full((outer.size, 1), -REACH), cuts, np.full((outer.size, 1), REACH)], axis=1)
     for left, right in zip(edges.T, edges.T[1:], strict=False):
         for part in range(4):
@@ -123,8 +123,11 @@ def _plane(factors, variables, mean, cov) -> tuple[float, float]:
             terms = evaluate(g, {v: centres[:, None] + rest * y}) * np.exp(-(y**2) / 2) / math.sqrt(2 * math.pi)
             inner += (half * WEIGHTS * terms).sum(axis=1)
             size += (half * WEIGHTS * np.abs(terms)).sum(axis=1)
+            square += (half * WEIGHTS * terms**2 * np.exp(y**2 / 2) * math.sqrt(2 * math.pi)).sum(axis=1)
     _tails(f_values * weights * size)
-    return float(weights @ (f_values * inner)), float(weights @ (np.abs(f_values) * size))
+    scale = float(weights @ (np.abs(f_values) * size))
+    scale += 1e-3 * math.sqrt(float(weights @ f_values**2) * float(weights @ square))
+    return float(weights @ (f_values * inner)), scale
 
 
 def _sample(body: Expr, variables, mean, cov) -> flint.arb:

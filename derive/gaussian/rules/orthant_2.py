@@ -1,9 +1,7 @@
 """A quadrant at the origin."""
 
-from sympy import asin
-
-from derive.gaussian.closed import constant, monomial
-from derive.gaussian.orthants import correlation, orthant
+from derive.gaussian.closed import constant
+from derive.gaussian.orthants import angle, correlation, orthant
 from derive.gaussian.rule import Outcome, Rule
 
 
@@ -11,8 +9,8 @@ def apply(problem, scalars):
     found = orthant(problem, scalars, 2)
     if found is None or any(found.thresholds):
         return None
-    angle = monomial(scalars, found.weight / (2 * scalars.pi), special=asin(correlation(found.cov, 0, 1, scalars)))
-    return Outcome(((constant(scalars, found.weight / 4) + angle, ()),))
+    turn = angle(found.weight / (2 * scalars.pi), correlation(found.cov, 0, 1, scalars), scalars)
+    return Outcome(((constant(scalars, found.weight / 4) + turn, ()),))
 
 
 RULE = Rule(

@@ -1,9 +1,7 @@
 """An octant at the origin."""
 
-from sympy import asin
-
-from derive.gaussian.closed import constant, monomial
-from derive.gaussian.orthants import correlation, orthant
+from derive.gaussian.closed import constant
+from derive.gaussian.orthants import angle, correlation, orthant
 from derive.gaussian.rule import Outcome, Rule
 
 
@@ -14,8 +12,8 @@ def apply(problem, scalars):
     total = constant(scalars, found.weight / 8)
     for i, j in ((0, 1), (0, 2), (1, 2)):
         if found.cov[i][j]:
-            angle = asin(correlation(found.cov, i, j, scalars))
-            total = total + monomial(scalars, found.weight / (4 * scalars.pi), special=angle)
+            rho = correlation(found.cov, i, j, scalars)
+            total = total + angle(found.weight / (4 * scalars.pi), rho, scalars)
     return Outcome(((total, ()),))
 
 
