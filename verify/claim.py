@@ -41,10 +41,14 @@ class Exact:
 
 @dataclass(frozen=True)
 class Sampled:
-    """A witness by chance: batch means (batches, points) from independent streams, one a batch."""
+    """A witness by chance: batch means (batches, points) from independent streams, one a batch.
+
+    costly   drawn only after the others, and not at all if the budget is spent by then
+    """
 
     name: str
     draw: Callable[[Sequence[Any]], Draw]
+    costly: bool = False
 
 
 @dataclass(frozen=True)

@@ -61,4 +61,4 @@ def richardson(
             corrections.append(means[1] - means[0])
         return Draw(torch.stack(rows)[:, 1:], 2 * NETWORKS, correction=torch.stack(corrections)[:, 1:])
 
-    return Sampled("weight-free networks", draw)
+    return Sampled("weight-free networks", draw, costly=True)

@@ -15,9 +15,11 @@ DIGITS = 16
 
 
 def ball(value: Any) -> Any:
-    """An Arb ball of a rational, a float or an Enclosure."""
+    """An Arb ball of a rational, a float or an Enclosure; a ball is itself."""
     import flint
 
+    if isinstance(value, flint.arb):
+        return value
     if isinstance(value, Enclosure):
         return flint.arb(ball(rational(value.mid)), ball(rational(value.rad)))
     value = Fraction(value)

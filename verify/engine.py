@@ -74,6 +74,9 @@ class _Run:
             self.witness.name, verdict, tuple(judgements), len(self.batches), self.draws, self.seconds, note
         )
 
+    def nothing(self) -> Evidence:
+        return Evidence(self.witness.name, Verdict.UNDECIDED, (), note="the budget ended before its turn")
+
     def _large_correction(self) -> str:
         """Extrapolation removes the order 1/n; the next is its square, and must stay below the sampling error."""
         for column, point in zip(zip(*self.corrections, strict=True), self.entry.claim.points, strict=False):
@@ -94,7 +97,7 @@ def run(
 ) -> Report:
     """Test every claim of the subject.
 
-    budget  seconds of sampling; every sampled witness draws 32 batches even if that takes longer
+    budget  seconds of sampling; cheap witnesses draw 32 batches even if that takes longer
     until   relative resolution at which a witness draws no more
     A keyboard interrupt ends the run with the evidence at hand (`interrupted` is then true).
     """
@@ -112,8 +115,7 @@ def run(
         interrupted = True
     comparisons = _comparisons(runs)
     for item in runs:
-        if len(item.batches) >= PILOT:
-            item.entry.evidence.append(item.evidence(comparisons))
+        item.entry.evidence.append(item.evidence(comparisons) if item.batches else item.nothing())
     claims = tuple(_tested(entry) for entry in entries) + tuple(_refused(subject, checks, interrupted))
     seconds = time.perf_counter() - started
     return subject.report(claims, device, budget, seconds, comparisons, interrupted)
@@ -154,14 +156,17 @@ def _exact(entries: list[_Entry], tell: Progress) -> None:
 
 
 def _sample(runs, seed, comparisons, budget, device, until, tell) -> None:
-    """A pilot for every witness; then, again and again, the unresolved witness that has had the least time."""
+    """A pilot for every witness, networks last; then ever again the unresolved one that has had the least time."""
     started = time.perf_counter()
-    for position, item in enumerate(runs):
+    live = sorted(runs, key=lambda r: r.witness.costly)
+    for position, item in enumerate(live):
+        if item.witness.costly and time.perf_counter() - started > budget:
+            break
         tell(position, len(runs), f"{item.witness.name}: {item.entry.claim.title}")
         item.extend(seed, PILOT, device)
-    live = list(runs)
+    live = [r for r in live if r.batches]
     while True:
-        resolved = {id(r.entry) for r in runs if r.resolution(comparisons) <= until and not r.warning}
+        resolved = {id(r.entry) for r in live if r.resolution(comparisons) <= until and not r.warning}
         live = [r for r in live if id(r.entry) not in resolved and not r.warning and len(r.batches) < MOST_BATCHES]
         left = budget - (time.perf_counter() - started)
         fitting = [r for r in live if r.seconds / len(r.batches) * PILOT <= left]

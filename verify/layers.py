@@ -138,4 +138,4 @@ def network_layer(
             rows.append(torch.stack(row))
         return Draw(torch.stack(rows), NETWORKS * WIDTH)
 
-    return Sampled("networks", draw)
+    return Sampled("networks", draw, costly=True)

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 
 from derive.records import Enclosure
-from verify.checks.emitted_maps import UNITS, VARIANTS
+from verify.checks.emitted_maps import UNITS, VARIANTS, call, failed
 from verify.claim import Check, Claim, Exact, Point
 from verify.judge import Judgement, compare
 from verify.subject import Subject
@@ -48,12 +48,10 @@ def _evaluated(subject: Subject, points: tuple[Point, ...], backend: str, dtype:
     def decide() -> list[Judgement]:
         x = np.array([float(dict(p.values)["x"]) for p in points], dtype=dtype)
         function = _function(subject, backend)
-        if backend == "torch":
-            import torch
-
-            out = function(torch.from_numpy(x)).numpy()
-        else:
-            out = function(x)
+        try:
+            out = call(function, ("x",), [x], backend)
+        except Exception as error:  # whatever emitted code raises refutes it, and is shown
+            return failed(points, error)
         note = "" if str(out.dtype) == dtype else f"the dtype {out.dtype} comes out"
         allowed = UNITS * float(np.finfo(dtype).eps)
         return [

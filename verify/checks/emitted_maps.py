@@ -9,7 +9,7 @@ from typing import Any
 from derive.records import Kind
 from verify.claim import Check, Claim, Exact, Point
 from verify.enclosures import Moments
-from verify.judge import Judgement, compare
+from verify.judge import Judgement, Verdict, compare
 from verify.layers import points_of
 from verify.subject import Subject
 
@@ -67,7 +67,10 @@ def _evaluated(subject: Subject, result: Any, points: tuple[Point, ...], backend
         function = subject.compiled(result, backend)
         names = result.arguments
         columns = [np.array([float(dict(p.values)[n]) for p in points], dtype=dtype) for n in names]
-        out = call(function, names, columns, backend)
+        try:
+            out = call(function, names, columns, backend)
+        except Exception as error:  # whatever emitted code raises refutes it, and is shown
+            return failed(points, error)
         epsilon = float(np.finfo(dtype).eps)
         note = "" if str(out.dtype) == dtype else f"the dtype {out.dtype} comes out"
         judgements = []
@@ -79,6 +82,12 @@ def _evaluated(subject: Subject, result: Any, points: tuple[Point, ...], backend
         return judgements
 
     return decide
+
+
+def failed(points: tuple[Point, ...], error: Exception) -> list[Judgement]:
+    """The judgement of code that does not run."""
+    note = f"the emitted code raised {type(error).__name__}: {str(error)[:200]}"
+    return [Judgement(Verdict.FAILS, float("nan"), 0.0, float("inf"), 0.0, note) for _ in points]
 
 
 def call(function: Any, names: tuple[str, ...], columns: list[Any], backend: str) -> Any:
@@ -109,7 +118,10 @@ def _gradient(subject: Subject, result: Any, points: tuple[Point, ...]):
         for point in points:
             q, c = dict(point.values)["q1"], dict(point.values)["c"]
             inputs = [torch.tensor(float(x), dtype=torch.float64, requires_grad=True) for x in (q, q, c)]
-            gradients = torch.autograd.grad(function(*inputs), inputs)
+            try:
+                gradients = torch.autograd.grad(function(*inputs), inputs)
+            except RuntimeError as error:
+                return failed(points, error)
             if not all(map(torch.isfinite, gradients)):
                 judgements.append(compare(float("inf"), 0.0, 0.0, 1.0, "a gradient is not finite"))
             elif abs(c) == 1:

@@ -48,7 +48,7 @@ def claims(subject: Subject) -> Iterator[Claim]:
     title = "weight-free networks minus networks with sampled weights"
     yield Claim(
         "variance_map", title, r"\mathbb{E}\,q^l_{\text{free}} - \mathbb{E}\,q^l_{\text{weights}}", "EXACT",
-        tuple(points), (Sampled("networks", draw),), abscissa="layer",
+        tuple(points), (Sampled("networks", draw, costly=True),), abscissa="layer",
     )  # fmt: skip
 
 

@@ -67,10 +67,11 @@ class TestedClaim:
         worst = None
         for item in self.evidence:
             for point, judgement in zip(self.points, item.judgements, strict=False):
-                if judgement.verdict is Verdict.FAILS and (worst is None or judgement.deviation > worst[2].deviation):
+                refuted = judgement.verdict is Verdict.FAILS and judgement.deviation < float("inf")
+                if refuted and (worst is None or judgement.deviation > worst[2].deviation):
                     worst = (item.witness, point, judgement)
         if worst is None:
-            return ""
+            return next((item.note for item in self.evidence if item.verdict is Verdict.FAILS), "")
         witness, point, judgement = worst
         error = f" ± {judgement.standard_error:.2g}" if judgement.standard_error else ""
         return (
