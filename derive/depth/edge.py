@@ -7,11 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 import flint
-from sympy import Expr, expand
+from sympy import Expr, Rational, expand
 
 from derive.depth.edges import EdgeOfChaos
 from derive.depth.roots import sign_changes
 from derive.gaussian.numbers import ball, closed_form, differentiate, evaluate, outermost, to_enclosure
+from derive.gaussian.scan import scan
 from derive.program.symbols import SIGMA_B, SIGMA_W, Q
 from derive.records import EdgePoint, Unsupported
 
@@ -102,7 +103,9 @@ def at_sigma_b(variance: Expr, gain: Expr, values: Mapping[str, Any], sigma_b: F
         m2, d1 = (evaluate(e, here, digits)[0] for e in (second, slope))
         return ball(q) - m2 / d1 - ball(target)
 
-    points = tuple(_at_root(second, slope, {**values, "q": root}, target) for root in sign_changes(excess))
+    formula = Q - second / slope - Rational(target.numerator, target.denominator)
+    roots = sign_changes(excess, lambda points: scan(formula, values, "q", points))
+    points = tuple(_at_root(second, slope, {**values, "q": root}, target) for root in roots)
     return EdgeOfChaos(points, "" if points else f"no q between 1e-8 and 1e8 has sigma_b = {sigma_b} on the curve")
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import flint
 from sympy import Expr
 
-from derive.depth.roots import Function, grid, sign_changes
+from derive.depth.roots import Function, refine, sign_changes
 from derive.gaussian.numbers import ball, differentiate, evaluate, to_enclosure
+from derive.gaussian.scan import scan
 from derive.program.symbols import C, Q
 from derive.records import FixedPoint, OperatingPoint
 
@@ -29,12 +30,11 @@ def operating_point(variance: Expr, correlation: Expr, gain: Expr, values: Value
     def excess(q: Any, digits: int) -> flint.arb:
         return evaluate(variance, {**values, "q": q}, digits)[0] - ball(q)
 
-    grid_points = grid()
-    roots = sign_changes(excess, grid_points)
+    roots = sign_changes(excess, lambda points: scan(variance - Q, values, "q", points))
     with flint.ctx.workprec(100):
         points = tuple(_fixed_point(variance, correlation, gain, {**values, "q": root}) for root in roots)
     points = _with_basins(points, roots)
-    attractor, tendency = _attractor(excess, roots, points, q0, grid_points)
+    attractor, tendency = _attractor(excess, roots, q0)
     if attractor is None:
         return OperatingPoint(points, None, None, None, tendency)
     point = points[attractor]
@@ -87,22 +87,22 @@ def _correlation(correlation: Expr, chi: flint.arb, values: dict[str, Any]) -> t
 
 
 def _interior_root(excess: Function) -> flint.arb | None:
-    """The root of C(c) - c in [-1, 1) next to 1, from the sign changes on a grid that is dense near 1."""
-    from derive.depth.roots import refine
+    """The root of C(c) - c in [0, 1), where chi > 1.
 
-    grid_c = [Fraction(-1)] + [Fraction(i, 8) for i in range(-7, 8)]
-    grid_c += [1 - Fraction(1, 2**k) for k in range(4, 24, 2)]
+    C is a power series with non-negative coefficients (Hermite expansion of phi), hence convex on [0, 1], with
+    C(0) >= 0 and C(1) = 1: with C'(1) > 1 there is exactly one root below 1, and it attracts.
+    """
     with flint.ctx.workprec(80):
-        values = [(c, excess(c, 10)) for c in grid_c]
-    if any(c == 0 and v.contains(0) for c, v in values) and excess(Fraction(0), 16).is_zero():
-        return flint.arb(0)
-    known = [(c, 1 if v > 0 else -1) for c, v in values if not v.contains(0)]
-    for (a, s), (b, t) in reversed(list(zip(known, known[1:], strict=False))):
-        if s > 0 > t:
-            shifted = lambda e, digits: excess(e - 2, digits)  # noqa: E731
-            return refine(shifted, a + 2, b + 2, s, digits=14) - 2
-    zero = next((v for c, v in values if c == 0), None)
-    return flint.arb(0) if zero is not None and zero.contains(0) else None
+        at_zero = excess(Fraction(0), 14)
+    if not at_zero > 0:
+        return flint.arb(0) if at_zero.contains(0) else None
+    for k in range(1, 40):
+        upper = 1 - Fraction(1, 2**k)
+        with flint.ctx.workprec(80):
+            value = excess(upper, 12)
+        if value < 0:
+            return refine(excess, Fraction(0), upper, 1, digits=13)
+    return None
 
 
 def _with_basins(points: tuple[FixedPoint, ...], roots: list[flint.arb]) -> tuple[FixedPoint, ...]:
@@ -115,9 +115,7 @@ def _with_basins(points: tuple[FixedPoint, ...], roots: list[flint.arb]) -> tupl
     )
 
 
-def _attractor(
-    excess: Function, roots: list[flint.arb], points: tuple[FixedPoint, ...], q0: Fraction, grid_points: list[Fraction]
-) -> tuple[int | None, str]:
+def _attractor(excess: Function, roots: list[flint.arb], q0: Fraction) -> tuple[int | None, str]:
     """The next root in the direction in which the variance moves from q0."""
     with flint.ctx.workprec(80):
         move = excess(q0, 12)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import flint
+import numpy as np
 
 Function = Callable[[Any, int], flint.arb]
+Guess = Callable[[list[float]], np.ndarray]
 
 
 def grid(lowest: int = -8, highest: int = 8, per_decade: int = 6) -> list[Fraction]:
@@ -19,13 +22,41 @@ def grid(lowest: int = -8, highest: int = 8, per_decade: int = 6) -> list[Fracti
     return points
 
 
-def sign_changes(f: Function, points: list[Fraction] | None = None) -> list[flint.arb]:
-    """Balls around the roots of f at which its sign changes between neighbouring grid points."""
-    points = points or grid()
-    with flint.ctx.workprec(80):
-        signs = [(q, _sign(f(q, 12))) for q in points]
-    known = [(q, s) for q, s in signs if s != 0]
-    return [refine(f, a, b, s) for (a, s), (b, t) in zip(known, known[1:], strict=False) if s != t]
+def sign_changes(f: Function, guess: Guess) -> list[flint.arb]:
+    """Balls around the roots of f at which its sign changes between points of the grid.
+
+    `guess` (fast floats at many points) only says where to look: each root is certified by signs of f decided in
+    balls, and a change of sign that f does not confirm is dropped.
+    """
+    points = [float(q) for q in grid()]
+    roots = []
+    for a, b in _brackets(points, guess(points)):
+        left, right = (Fraction(end) for end in _narrowed(a, b, guess))
+        with flint.ctx.workprec(120):
+            signs = _sign(f(left, 20)), _sign(f(right, 20))
+            if signs[0] * signs[1] >= 0:
+                left, right = Fraction(a), Fraction(b)
+                signs = _sign(f(left, 14)), _sign(f(right, 14))
+        if signs[0] * signs[1] < 0:
+            roots.append(refine(f, left, right, signs[0]))
+    return roots
+
+
+def _brackets(points: list[float], values: np.ndarray) -> list[tuple[float, float]]:
+    """Neighbouring points at which the values change sign."""
+    known = [(q, v > 0) for q, v in zip(points, values, strict=True) if np.isfinite(v) and v != 0]
+    return [(a, b) for (a, left), (b, right) in pairwise(known) if left != right]
+
+
+def _narrowed(a: float, b: float, guess: Guess) -> tuple[float, float]:
+    """A bracket about 1e-9 wide around the change of sign of the guessed values, widened for their error."""
+    for _ in range(5):
+        points = list(np.linspace(a, b, 33))
+        inner = _brackets(points, guess(points))
+        if len(inner) != 1 or b - a < 1e-11 * b:
+            break
+        a, b = inner[0]
+    return a * (1 - 1e-9), b * (1 + 1e-9)
 
 
 def _sign(value: flint.arb) -> int:
@@ -38,7 +69,7 @@ def refine(f: Function, a: Fraction, b: Fraction, sign_a: int, digits: int = 20)
         lower, upper = flint.arb(a.numerator) / a.denominator, flint.arb(b.numerator) / b.denominator
         f_lower, f_upper = f(lower, digits + 4), f(upper, digits + 4)
         for _ in range(200):
-            if (upper - lower) < lower * flint.arb(10) ** (-digits):
+            if (upper - lower) < abs(upper) * flint.arb(10) ** (-digits):
                 break
             middle = _next_point(lower, upper, f_lower, f_upper)
             value = f(middle, digits + 4)
@@ -62,7 +93,7 @@ def _next_point(lower: flint.arb, upper: flint.arb, f_lower: flint.arb, f_upper:
 
 def _around(f: Function, middle: flint.arb, sign_a: int, digits: int, lower: flint.arb, upper: flint.arb) -> flint.arb:
     """Widen from a point where the sign is undecided until both sides are decided."""
-    width = middle * flint.arb(10) ** (-digits - 4)
+    width = abs(middle) * flint.arb(10) ** (-digits - 4)
     for _ in range(80):
         left, right = (middle - width).mid(), (middle + width).mid()
         if left > lower and _sign(f(left, digits + 4)) == sign_a:

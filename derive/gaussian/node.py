@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sympy import Expr, ImmutableDenseMatrix, Lambda, Rational, Symbol, sympify, zeros
+from sympy import Expr, ImmutableDenseMatrix, Lambda, Mul, Poly, Rational, Symbol, sympify, zeros
 
-from derive.program.symbols import C, K, Q, Q1, Q2, U, V, X
+from derive.program.symbols import Q1, Q2, C, K, Q, U, V, X
 
 
 class GaussianE(Expr):
@@ -15,7 +15,8 @@ class GaussianE(Expr):
 
     Derivatives with respect to a covariance entry need no derivative of f:
     d/ds E f = 1/2 E[f (y' S y - tr(Sigma^-1 S))], y = Sigma^-1 (z - mean), S = dSigma/ds
-    (differentiate the density; Price 1958 is the case of smooth f after integration by parts).
+    (differentiate the density; the coefficients of the weight stand outside the nodes; Price 1958 is the case of
+    smooth f after integration by parts).
     """
 
     is_commutative = True
@@ -39,7 +40,9 @@ class GaussianE(Expr):
         if not (d_cov.is_zero_matrix and d_mean.is_zero_matrix):
             y = self.cov.inv() * (z - self.mean)
             weight = (y.T * d_cov * y)[0] / 2 - (self.cov.inv() * d_cov).trace() / 2 + (y.T * d_mean)[0]
-            total += GaussianE(Lambda(self.variables, body * weight), self.cov, self.mean)
+            for powers, factor in Poly(weight, *self.variables).terms():
+                monomial = Mul(*(v**n for v, n in zip(self.variables, powers, strict=True)))
+                total += factor * GaussianE(Lambda(self.variables, body * monomial), self.cov, self.mean)
         if body.has(symbol):
             total += GaussianE(Lambda(self.variables, body.diff(symbol)), self.cov, self.mean)
         return total

@@ -11,8 +11,10 @@ import flint
 import mpmath
 from sympy import Derivative, Dummy, Expr, Integer, Symbol, sqrt
 
+from derive.activation.normal_form import derivative, normal_form, to_piecewise
 from derive.gaussian.answer import answer
 from derive.gaussian.enclosure import enclose
+from derive.gaussian.factors import pair_factors
 from derive.gaussian.node import GaussianE, pair, single
 from derive.program import Program, freeze, run_balls
 from derive.program.symbols import DELTA, Q1, Q2, C, K, Q, U, V, X
@@ -138,7 +140,7 @@ def node_ball(part: Expr, values: Values, digits: int) -> flint.arb:
             value = plain_ball(differentiate_closed(closed, part), values)
             if value.is_finite():
                 return value
-        return evaluate(part.doit(), values, digits)[0]
+        return evaluate(_price(part) or part.doit(), values, digits)[0]
     law = numeric_law(part, values, digits)
     canon = canonical(part)
     reply = answer(canon)
@@ -181,6 +183,20 @@ def differentiate(template: Expr, symbol: Symbol) -> Expr:
             inner += Derivative(part, K) * root
         total += flat.diff(stand_in).xreplace(back) * inner
     return total
+
+
+def _price(part: Derivative) -> Expr | None:
+    """d/dK E f(u) g(v) = E f'(u) g'(v) for continuous f, g (Price 1958), with parameters as they are."""
+    node = part.expr
+    if node.cov != pair(X, X).cov or part.variables != (K,):
+        return None
+    slopes = []
+    for factor in pair_factors(node):
+        slope, jumps = derivative(normal_form(factor))
+        if jumps:
+            return None
+        slopes.append(to_piecewise(slope))
+    return pair(*slopes)
 
 
 def _degenerate(node: GaussianE, values: Values) -> bool:

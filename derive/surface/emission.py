@@ -41,8 +41,8 @@ def activation_code(phi: Activation, backend: str) -> str:
     kinks = ", ".join(str(b) for b in breakpoints(normal_form(phi.expr)))
     at = f" At the kinks x = {kinks} it takes the value of the branch that holds there." if kinks else ""
     functions = (
-        EmittedFunction("phi", phi.expr, ("x",), phi.parameters, f"phi(x) = {phi.formula.text}\n\n    {SHAPES}"),
-        EmittedFunction("dphi", slope.expr, ("x",), phi.parameters, f"phi'(x) away from kinks.{at}\n\n    {SHAPES}"),
+        EmittedFunction("phi", phi.expr, ("x",), phi.parameters, f"phi(x) = {phi.formula.text}\n\n{SHAPES}"),
+        EmittedFunction("dphi", slope.expr, ("x",), phi.parameters, f"phi'(x) away from kinks.{at}\n\n{SHAPES}"),
     )
     return emit(functions, backend, f"The activation {phi.name} and its derivative.")
 
@@ -95,15 +95,15 @@ def _names(result: Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _doc(result: Result, formula: str) -> str:
     law, keywords = _names(result)
-    lines = [f"{result.title or 'Expectation'}; kind {result.kind}.", "", f"    {formula}", ""]
-    lines.append(f"    Arguments: {', '.join(law) or 'none'}; keywords: {', '.join(keywords) or 'none'}.")
+    lines = [f"{result.title or 'Expectation'}; kind {result.kind}.", "", formula, ""]
+    lines.append(f"Arguments: {', '.join(law) or 'none'}; keywords: {', '.join(keywords) or 'none'}.")
     if "c" in law:
-        lines.append("    q1, q2 > 0 are variances and -1 <= c <= 1 is the correlation of the pair.")
+        lines.append("q1, q2 > 0 are variances and -1 <= c <= 1 is the correlation of the pair.")
     elif "q" in law:
-        lines.append("    q > 0 is the variance of the pre-activation.")
-    lines += [f"    {name} in {domain}." for name, domain in result.domains if name in keywords]
-    lines += [f"    {condition}." for condition in result.conditions]
-    return "\n".join([*lines, f"    {SHAPES}"])
+        lines.append("q > 0 is the variance of the pre-activation.")
+    lines += [f"{name} in {domain}." for name, domain in result.domains if name in keywords]
+    lines += [f"{condition}." for condition in result.conditions]
+    return "\n".join([*lines, SHAPES])
 
 
 def _is_pair(result: Result) -> bool:
@@ -161,11 +161,11 @@ def _open_function(
     bindings = pair_bindings() if body.has(K) or body.has(DELTA) else ()
     functions.append(EmittedFunction(f"_{name}_of", body, names, keywords, "", {}, bindings))
     shown = _one_line(result.template.xreplace(stand_ins))
-    where = "\n".join(f"    e{i} = E[{node.body}]" for i, node in enumerate(open_nodes))
-    accuracy = "    Computed by quadrature, about 1e-13 of the scale of the expectation for q from 1e-8 to 1e6."
+    where = "\n".join(f"e{i} = E[{node.body}]" for i, node in enumerate(open_nodes))
+    accuracy = "Computed by quadrature, about 1e-13 of the scale of the expectation for q from 1e-8 to 1e6."
     doc = f"{_doc(result, shown)}\n{where}\n{accuracy}"
     if "c" in law:
-        doc += "\n    Pairs are a Hermite series with a checked remainder: NaN where 1e-12 is not reached."
+        doc += "\nPairs are a Hermite series with a checked remainder: NaN where 1e-12 is not reached."
     nodes = tuple(symbol.name for symbol in stand_ins.values())
     return functions, Wrapper(name, doc, law, keywords, tuple(lines), f"_{name}_of", nodes)
 

@@ -1,0 +1,75 @@
+"""Fast, uncertified values of an expression at many variances: where to look for roots, never an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import flint
+import numpy as np
+from sympy import Derivative, Expr, Symbol
+
+from derive.activation.pieces import piece_function
+from derive.gaussian import numbers
+from derive.gaussian.answer import answer
+
+PANEL_NODES, PANEL_WEIGHTS = np.polynomial.legendre.leggauss(16)
+OCTAVES = 2.0 ** np.arange(-20, 17)
+
+
+def scan(expr: Expr, values: Mapping[str, Any], name: str, points: Sequence[float]) -> np.ndarray:
+    """Float values of an expression in one-variable nodes at the given values of one symbol."""
+    parts = numbers.outermost(expr)
+    stand_ins = {part: Symbol(f"_node{i}", real=True) for i, part in enumerate(parts)}
+    columns = [_node(part, values, name, points) for part in parts]
+    flat = expr.xreplace(stand_ins)
+    out = []
+    with flint.ctx.workprec(64):
+        for i, point in enumerate(points):
+            inner = {s: flint.arb(float(c[i])) for s, c in zip(stand_ins.values(), columns, strict=True)}
+            out.append(float(numbers.plain_ball(flat, {**values, name: flint.arb(float(point))}, inner).mid()))
+    return np.array(out)
+
+
+def _node(part: Expr, values: Mapping[str, Any], name: str, points: Sequence[float]) -> np.ndarray:
+    if isinstance(part, Derivative):
+        closed = numbers.closed_form(part.expr)
+        if closed is None:
+            return scan(part.doit(), values, name, points)
+        return scan(numbers.differentiate_closed(closed, part), values, name, points)
+    law = part.cov[0, 0]
+    variances = np.asarray(points, float) if law.name == name else scan(law, values, name, points)
+    canon = numbers.canonical(part)
+    closed = answer(canon).closed
+    if closed is not None:
+        return scan(closed, {k: v for k, v in values.items() if k != "q"}, "q", variances)
+    if canon.body.has(*canon.cov.free_symbols):
+        body = canon.body
+        return np.array([_quadrature(body, {**values, "q": Fraction(float(q))}, np.array([q]))[0] for q in variances])
+    return _quadrature(canon.body, values, variances)
+
+
+def _quadrature(body: Expr, values: Mapping[str, Any], variances: np.ndarray) -> np.ndarray:
+    given = {s.name: values[s.name] for s in body.free_symbols if s.name in values}
+    nodes, weighted = _samples(body, tuple(sorted(given.items())))
+    q = variances[:, None]
+    return np.exp(-(nodes**2) / (2 * q)) @ weighted / np.sqrt(2 * np.pi * variances)
+
+
+@lru_cache(maxsize=64)
+def _samples(body: Expr, given: tuple[tuple[str, Any], ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes on octaves away from 0 and the breakpoints, and the function times the weights there."""
+    with flint.ctx.workprec(64):
+        f = piece_function(body, dict(given))
+        breaks = [float(b.mid()) for b in f.breaks]
+        centres = [0.0, *breaks]
+        edges = np.unique(np.concatenate([centres, *(c + s * OCTAVES for c in centres for s in (-1, 1))]))
+        half = np.diff(edges) / 2
+        nodes = (edges[:-1, None] + half[:, None] * (1 + PANEL_NODES)).ravel()
+        weights = (half[:, None] * PANEL_WEIGHTS).ravel()
+        piece = np.searchsorted(breaks, nodes)
+        values = [float(f.value(int(i), flint.acb(x), False).real.mid()) for x, i in zip(nodes, piece, strict=True)]
+    values = np.nan_to_num(np.array(values), nan=0.0, posinf=0.0, neginf=0.0)
+    return nodes, weights * values
