@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from derive.formula import nodes
-from derive.formula.limits import MAX_DEPTH, MAX_MAGNITUDE, MAX_NODES, MAX_POWER
+from derive.formula.limits import MAX_DEPTH, MAX_MAGNITUDE, MAX_NODES, MAX_OPERANDS, MAX_POWER
 from derive.formula.messages import fail
 from derive.program.registry import operations
 from derive.records import FormulaError
@@ -33,6 +33,7 @@ def check(tree: Node, text: str) -> None:
             fail(text, node.span, "the formula is too large", why=f"it has at most {MAX_NODES} parts, written out")
         stack.extend((arg, depth + 1) for arg in node.args)
     _degree(tree, text)
+    _operands(tree, text)
     _constants(tree, text)
 
 
@@ -49,6 +50,17 @@ def _degree(node: Node, text: str) -> int:
     if degree > MAX_POWER:
         fail(text, node.span, "this power is too high", why=f"exponents multiply to at most {MAX_POWER}")
     return degree
+
+
+def _operands(node: Node, text: str) -> int:
+    """The number of operands of a max or min, those of the same kind inside it counted; 1 for another node."""
+    widths = [_operands(arg, text) for arg in node.args]
+    if node.head not in ("max", "min"):
+        return 1
+    total = sum(width if arg.head == node.head else 1 for arg, width in zip(node.args, widths, strict=True))
+    if total > MAX_OPERANDS:
+        fail(text, node.span, f"this {node.head} has {total} operands", why=f"at most {MAX_OPERANDS} are read")
+    return total
 
 
 def _constants(tree: Node, text: str) -> None:

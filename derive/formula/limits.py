@@ -20,3 +20,5 @@ MAX_POWER = 1_000
 """A numeric exponent, and the degree it leads to in x."""
 MAX_MAGNITUDE = 1_000
 """Power of ten of a constant subexpression."""
+MAX_OPERANDS = 16
+"""Operands of max or min, nested ones counted: SymPy compares every pair."""

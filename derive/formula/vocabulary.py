@@ -155,6 +155,14 @@ def unknown_function(parser: Parser, token: Token) -> NoReturn:
     name = str(token.value)
     if name in CODE_WORDS or name.startswith("__"):
         fail(parser.text, token.span, f"{name!r} is no part of a formula", why="formulas are read, never executed")
+    if parser.token.kind == "op" and parser.token.value == "=":
+        fail(
+            parser.text,
+            parser.token.span,
+            "a formula is no equation",
+            why=f"{name}(…) = … defines a function",
+            instead="give the right-hand side alone",
+        )
     if name == "DiracDelta":
         fail(parser.text, token.span, "DiracDelta is no function of x", why="an activation has a value at every x")
     best = similar(name)

@@ -142,6 +142,8 @@ REFUSED = [
     ("x + sigma_w", "'sigma_w' cannot be a parameter", 4, "rename"),
     ("x + c", "'c' cannot be a parameter", 4, "rename"),
     ("lambda x: x + 1", "lambda is not read", 0, "write x + 1"),
+    ("f(x) = x**2", "no equation", 5, "right-hand side"),
+    ("max(" + "x, " * 20 + "0)", "21 operands", 0, ""),
     ("y = x", "no equation", 2, "right-hand side"),
     ("x +", "ends too early", 3, ""),
     ("(x", "never closed", 0, "')'"),
