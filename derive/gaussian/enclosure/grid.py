@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from derive.activation.pieces import PieceFunction
 
 MAX_PANELS = 600
+MAX_PAIRS = 12_000
 RHOS = (4.0, 2.7, 1.9)
 UP = 1 + 1e-9
 
@@ -82,16 +83,19 @@ def tensor(
     first, second = sides
     error = spread * (first.remainder * second.supremum + second.remainder * first.supremum)
     error += (first.slivers * second.supremum + second.slivers * first.supremum) / sqrt(2 * pi)
-    total, skipped = _sum(first, second, c, s, n, goal)
+    summed = _sum(first, second, c, s, n, goal)
+    if summed is None:
+        return None
+    total, skipped = summed
     return total / (2 * arb.pi() * s) + arb(0, (error + skipped / (2 * pi * small)) * UP)
 
 
-def _sum(first: Side, second: Side, c: arb, s: arb, n: int, goal: float) -> tuple[arb, float]:
+def _sum(first: Side, second: Side, c: arb, s: arb, n: int, goal: float) -> tuple[arb, float] | None:
     """The tensor sum over pairs of panels without the factor 1/(2 pi s), and a bound of the pairs left out."""
     ratio = c / (s * s)
     floor = log(goal / 1000) - log(first.supremum * second.supremum + 1e-300)
     small_sq, slope = float((s * s).upper()) * UP, abs(float(c.mid()))
-    total, skipped, cores = arb(0), 0.0, {}
+    total, skipped, cores, count = arb(0), 0.0, {}, 0
     flips = -1.0 if c < 0 else 1.0
     nodes = rule(n, flint.ctx.prec)[0]
     for p, row in zip(first.panels, first.rows, strict=True):
@@ -100,6 +104,9 @@ def _sum(first: Side, second: Side, c: arb, s: arb, n: int, goal: float) -> tupl
             if top < floor:
                 skipped += 4 * float(p.half) * float(q.half) * p.size * q.size * exp(top) * UP
                 continue
+            count += 1
+            if count > MAX_PAIRS:
+                return None
             key = p.half.man_exp(), q.half.man_exp()
             if key not in cores:
                 step = ratio * p.half * q.half

@@ -106,6 +106,29 @@ class SideLimits:
         return Bound(size.max(arb(1)).log(), arb(0), arb(0), arb(0))
 
 
+@dataclass(frozen=True, eq=False)
+class Shifted:
+    """x -> f(x + shift)."""
+
+    f: Prepared
+    shift: arb
+    undecided: tuple[int, ...] = ()
+    parity: int = 0
+
+    @property
+    def breaks(self) -> tuple[arb, ...]:
+        return tuple(edge - self.shift for edge in self.f.breaks)
+
+    def value(self, i: int, z: acb, analytic: bool) -> acb:
+        return self.f.value(i, z + self.shift, analytic)
+
+    @cached_property
+    def bound(self) -> Bound:
+        """A growth bound on the whole line, by |x + m| <= |x| + |m| and (|x| + |m|)^n <= (1 + |m|)^n (1 + |x|)^n."""
+        (a, b, s, n), m = self.f.bound, abs(self.shift)
+        return Bound(a + b * m + s * m * m + n * (1 + m).log(), b + 2 * s * m, s, n)
+
+
 def _span(first: int, last: int) -> tuple[int, ...]:
     return tuple(range(min(first, last), max(first, last) + 1))
 
