@@ -106,7 +106,8 @@ def written(
 class _Writer:
     def __init__(self, program: Program, backend: Backend, safe: dict[str, str], prefix: str, like: str) -> None:
         self.program, self.backend, self.safe, self.like = program, backend, safe, safe[like]
-        self.prefix, self.lines, self.count = prefix, [], 0
+        self.prefix, self.count = prefix, 0
+        self.lines: list[str] = []
         self.used = {item.operation for item in program.instructions} - {"input", "literal"}
         self.uses = Counter(arg for item in program.instructions for arg in item.args)
         self.texts: list[tuple[str, int]] = []

@@ -9,7 +9,7 @@ from typing import Any
 import mpmath
 from flint import acb, arb, ctx, fmpq
 
-from derive.program.program import Instruction, Program
+from derive.program.program import Instruction, Program, Value
 from derive.program.registry import operations
 from derive.records import EocError
 
@@ -20,7 +20,7 @@ class Plan:
     """A program made ready for balls: one closure an instruction, constants computed once a precision."""
 
     def __init__(self, program: Program) -> None:
-        self.inputs = [(i, item.value) for i, item in enumerate(program.instructions) if item.operation == "input"]
+        self.inputs = [(i, str(item.value)) for i, item in enumerate(program.instructions) if item.operation == "input"]
         order = {name: place for place, name in enumerate(program.inputs)}
         self.places = [(index, order[name]) for index, name in self.inputs]
         self.outputs = [index for _, index in program.outputs]
@@ -93,7 +93,7 @@ def run_mp(program: Program, inputs: Mapping[str, Any], dps: int = 30) -> dict[s
         mp, values = mpmath.mp, []
         for item in program.instructions:
             if item.operation == "input":
-                values.append(_to_mp(inputs[item.value]))
+                values.append(_to_mp(inputs[str(item.value)]))
             elif item.operation == "literal":
                 values.append(_to_mp(item.value))
             else:
@@ -117,11 +117,11 @@ def _to_mp(value: Any) -> Any:
     return mpmath.mpf(value)
 
 
-def literal_ball(value: Fraction | str) -> acb:
+def literal_ball(value: Value) -> acb:
     """The enclosure of a literal at the current precision."""
     if isinstance(value, Fraction):
         return acb(fmpq(value.numerator, value.denominator))
-    return {"pi": acb.pi, "inf": lambda: acb(arb.pos_inf()), "-inf": lambda: acb(arb.neg_inf())}[value]()
+    return {"pi": acb.pi, "inf": lambda: acb(arb.pos_inf()), "-inf": lambda: acb(arb.neg_inf())}[str(value)]()
 
 
 def _closure(item: Instruction, program: Program) -> Callable[[list, bool], Any]:

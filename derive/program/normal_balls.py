@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from flint import acb, arb, ctx
 
 from derive.program.balls import NOWHERE, is_real
@@ -44,7 +46,7 @@ def _to_accuracy(h: arb, k: arb, rho: arb) -> arb:
     if not below < FARTHEST:
         # the quadrant lies in a half-plane at this distance: P <= exp(-square/2)
         return arb(0).union((-square / 2).exp().upper())
-    bits = wanted + GUARD + int(below.upper().ceil().unique_fmpz())
+    bits = wanted + GUARD + math.ceil(float(below.upper()))
     for _ in range(ATTEMPTS):
         with ctx.workprec(bits):
             value = _cdf(h, k, rho)

@@ -1,5 +1,6 @@
 """Each operation against its own definition: balls, SymPy heads, derivatives, analyticity."""
 
+import itertools
 import random
 
 import flint
@@ -13,7 +14,7 @@ from derive.program.registry import operations
 
 UNIT = ("asin", "acos", "atanh")
 POSITIVE = ("log", "sqrt", "log1p")
-TESTS = ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not")
+TESTS = ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select")
 
 
 def arguments(name, arity, source):
@@ -49,10 +50,7 @@ def contains(ball, value):
         return abs(ball.real - exact) < arb(10) ** -25 * (1 + abs(exact)) or ball.real.contains(exact)
 
 
-SMOOTH = [name for name in operations() if name not in (*TESTS, "select")]
-
-
-@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("name", [name for name in operations() if name not in TESTS])
 def test_program_ball_contains_definition(name):
     operation, source = operations()[name], random.Random(name)
     for radius in (0, 1e-3, 0.3):
@@ -69,7 +67,7 @@ def test_program_ball_contains_definition(name):
                     assert ball.is_finite(), (values, ball)
 
 
-@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("name", [name for name in operations() if name not in TESTS])
 def test_program_build_agrees_with_definition(name):
     """What the reader builds, through the gate, equals the definition."""
     operation, source = operations()[name], random.Random(name)
@@ -188,3 +186,62 @@ def test_program_atan2_follows_the_real_angle(point, inside):
 def test_program_spellings_are_unique():
     spelled = [text for op in operations().values() for text in op.spellings]
     assert len(spelled) == len(set(spelled)) == len(by_spelling())
+
+
+@pytest.mark.parametrize("name", ["lt", "le", "gt", "ge", "eq", "ne"])
+def test_program_comparison_decides_where_it_can(name):
+    """True and False agree with the definition; overlapping balls are undecided."""
+    operation = operations()[name]
+    for a, b in ((1, 2), (2, 1), (1, 1)):
+        assert operation.ball([acb(a), acb(b)], False) is operation.exact(mpmath.mp, a, b)
+    assert operation.ball([acb(arb(1, 0.1)), acb(arb(1.05, 0.1))], False) is None
+    assert operation.ball([acb(arb(1, 0.1)), acb(arb(2, 0.1), arb(0, 0.3))], True) is operation.exact(mpmath.mp, 1, 2)
+
+
+@pytest.mark.parametrize("name", ["and", "or", "not"])
+def test_program_logic_is_three_valued(name):
+    """An undecided argument counts only where it could change the answer."""
+    operation = operations()[name]
+    for args in itertools.product((True, False, None), repeat=1 if name == "not" else 2):
+        fillings = itertools.product(*((True, False) if arg is None else (arg,) for arg in args))
+        possible = {operation.exact(mpmath.mp, *filling) for filling in fillings}
+        assert operation.ball(list(args), False) is (possible.pop() if len(possible) == 1 else None)
+
+
+def test_program_select_joins_both_branches_where_undecided():
+    ball = operations()["select"].ball
+    assert ball([True, acb(1), acb(2)], True) == 1 and ball([False, acb(1), acb(2)], True) == 2
+    assert not ball([None, acb(1), acb(2)], True).is_finite()
+    joined = ball([None, acb(1), acb(2)], False).real
+    assert joined.contains(1) and joined.contains(2)
+
+
+@pytest.mark.parametrize(
+    ("h", "k", "rho"), [(-12, -10, 0.3), (-8, 7, -0.9), (-3, 2.5, -0.999), (-20, 3, 0.5), (1, 2, 1), (2, -1, -1)]
+)
+def test_program_bivariate_tail_is_relatively_accurate(h, k, rho):
+    """Against the conditional form, the density times a normal cdf, whose integrand is positive."""
+    operation = operations()["bivariate_normal_cdf"]
+    with flint.ctx.workprec(80):
+        value = operation.ball([acb(h), acb(k), acb(rho)], False).real
+        assert value.rel_accuracy_bits() > 70
+    with mpmath.workdps(60):
+        width = mpmath.sqrt((1 - mpmath.mpf(rho)) * (1 + mpmath.mpf(rho)))
+        if width == 0:
+            truth = mpmath.ncdf(min(h, k)) if rho > 0 else mpmath.ncdf(h) - mpmath.ncdf(-k)
+        else:
+            ends = [h - mpmath.mpf(step) / 20 for step in (600, 200, 100, 40, 20, 10, 5, 2, 1, 0)]
+            conditional = lambda x: mpmath.npdf(x) * mpmath.ncdf((k - rho * x) / width)  # noqa: E731
+            truth = mpmath.quad(conditional, ends)
+        assert abs(mpmath.mpf(str(value.mid().str(25, radius=False))) / truth - 1) < 1e-12
+
+
+def test_program_bivariate_far_below_any_float_is_bounded_quickly():
+    ball = operations()["bivariate_normal_cdf"].ball([acb(-6), acb(-6), acb(-1 + 1e-12)], False).real
+    assert ball.contains(0) and ball < 1e-300
+    wide = operations()["bivariate_normal_cdf"].ball(
+        [acb(arb(1, 0.01)), acb(arb(0, 0.01)), acb(arb(0.999, 0.01))], False
+    )
+    for h in (0.99, 1.01):
+        for rho in (0.99, 1):
+            assert wide.overlaps(operations()["bivariate_normal_cdf"].ball([acb(h), acb(0), acb(rho)], False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import mpmath
@@ -82,7 +83,7 @@ def _product(*values: Fraction) -> Fraction:
     return result
 
 
-EXACT = {
+EXACT: dict[str, Callable[..., Fraction]] = {
     "add": _sum,
     "mul": _product,
     "sub": lambda a, b: a - b,
@@ -123,7 +124,7 @@ def _rounded(builder: Builder, item: Instruction, bits: int) -> int | None:
     with mpmath.workdps(WORKING_DIGITS):
         if value == "pi":
             value = _as_literal(+mpmath.pi)
-        if isinstance(value, str):
+        if not isinstance(value, Fraction):
             return None
         with mpmath.workprec(bits):
             nearest = mpmath.fdiv(value.numerator, value.denominator, prec=bits, rounding="n")
