@@ -70,6 +70,8 @@ def _by_roots(demand: Demand, cell: Cell) -> DomainError | str | bool | None:
     except Unsupported:
         return None
     bad = [part for part in signs if part.value < 0]
+    if any(compare(part.lower, part.upper) != -1 for part in bad):
+        return None  # such a part may be empty
     if bad:
         return _error(demand, "for " + " and ".join(_interval(part, demand.relation == "positive") for part in bad))
     return _at_zeros(demand, cell, inside) if inside else True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flint import arb
-from sympy import Add, Expr, Mul, Pow, cos, expand, oo, sin
+from sympy import Add, Expr, Mul, cos, expand, oo, sin
 from sympy.simplify.fu import TR8
 
 from derive.activation.cells import Cell, sign_of
@@ -43,7 +43,7 @@ def _never_negative(slope: Cell, values: Mapping[str, arb | Range]) -> bool:
     known = {s.name for s in slope.value.free_symbols - {X}} <= set(values)
     if known and any(_negative_at(slope.value, arb(t), low, high, values) for t in SAMPLES):
         return False
-    forms = list(dict.fromkeys(_forms(slope.value)))
+    forms = list(dict.fromkeys(_forms(slope)))
     if any(known_sign(form, slope.lower, slope.upper, "nonnegative") for form in forms):
         return True
     for form in forms:
@@ -51,26 +51,33 @@ def _never_negative(slope: Cell, values: Mapping[str, arb | Range]) -> bool:
             return all(part.value >= 0 for part in sign_cells(form, slope.lower, slope.upper))
         except Unsupported:
             continue
-    return known and any(certify(form, "nonnegative", low, high, values).holds is True for form in forms)
+    return known and any(certify(form, "nonnegative", low, high, values).holds is True for form in reversed(forms))
 
 
-def _forms(slope: Expr):
-    """The slope in forms of which one may show its sign."""
+def _forms(cell: Cell):
+    """The slope in forms of which one may show its sign: positive factors that its terms share do not matter."""
+    slope = cell.value
     yield slope
+    yield _without_positive_factors(slope)
     above, below = slope.as_numer_denom()
-    if below != 1 and below.is_positive:
-        yield expand(above)
+    if below != 1:
+        try:
+            signs = {int(part.value) for part in sign_cells(below, cell.lower, cell.upper)}
+        except Unsupported:
+            signs = set()
+        if len(signs) == 1:
+            yield expand(signs.pop() * above)
     if slope.has(sin, cos):
         yield TR8(slope)
-    yield _without_positive_factors(slope)
 
 
 def _without_positive_factors(slope: Expr) -> Expr:
-    """The sum over what its terms share, where that is positive."""
-    terms = [Mul.make_args(term) for term in Add.make_args(slope)]
-    shared = [f for f in terms[0] if isinstance(f, (Pow,)) or f.is_positive]
-    shared = [f for f in shared if f.is_positive and all(f in other for other in terms[1:])]
-    return Add(*(Mul(*term) / Mul(*shared) for term in terms)) if shared and len(terms) > 1 else slope
+    """The sum over the lowest power of each positive base in its terms."""
+    terms = [term.as_powers_dict() for term in Add.make_args(slope)]
+    shared = [base for base in terms[0] if base.has(X) and base.is_positive and all(base in other for other in terms)]
+    lowest = {base: [term[base] for term in terms] for base in shared}
+    factors = [base ** min(powers) for base, powers in lowest.items() if all(power.is_Rational for power in powers)]
+    return expand(Add(*(term / Mul(*factors) for term in Add.make_args(slope)))) if factors else slope
 
 
 def _ends(cell: Cell, values) -> tuple[arb, arb]:

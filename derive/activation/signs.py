@@ -210,6 +210,8 @@ def _one_generator(expr, lower, upper):
         return None
     inverse, low, high = INVERSES[inside.func]
     cells = sign_cells(outer, low, high)
+    if any(compare(low, cell.upper) != -1 or compare(cell.upper, high) != -1 for cell in cells[:-1]):
+        return None  # whether the function takes the value at all is open
     slope, offset = inner.all_coeffs()
     orientation = sign_of(slope)
     if orientation is None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from flint import arb, ctx
 from sympy import Abs, Max, Min, Piecewise, Rational, cos, cosh, erf, exp, log, pi, sign, sin, sqrt, tanh
 
+from derive.activation.facts import facts
 from derive.activation.pieces import piece_function
 from derive.program.symbols import X as x
 
@@ -98,7 +100,7 @@ def test_pieces_of_a_formula_and_its_twins(name):
         f = piece_function(expr.subs(x, slope * x + offset))
         assert len(f.breaks) == count
         assert all(exact is not None for exact in f.exact_breaks)
-        assert all(a < b for a, b in zip(f.breaks, f.breaks[1:], strict=False))
+        assert all(a < b for a, b in pairwise(f.breaks))
         if offset == 0:
             assert f.parity == parity
         for point in (-7, -Fraction(13, 4), -Fraction(2, 5), Fraction(1, 8), Fraction(9, 4), 6):
@@ -118,6 +120,31 @@ def test_tails_bound_the_function_and_decide_convergence(name):
                     assert not abs(f.at(side * point)) > bound.at(
                         arb(point) if isinstance(point, int) else f_ball(point)
                     )
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_facts_agree_with_a_fine_grid(name):
+    expr, plain, count, _ = FORMULAS[name]
+    grid = [k / 100 + 1 / 317 for k in range(-900, 900)]
+    rising = [plain(t) for t in grid]
+    up = all(p <= q + 1e-13 for p, q in pairwise(rising))
+    down = all(p >= q - 1e-13 for p, q in pairwise(rising))
+    direct = "increasing" if up else "decreasing" if down else None
+    mirrored = {"increasing": "decreasing", "decreasing": "increasing", None: None}[direct]
+    homogeneous = all(plain(3 * t) == pytest.approx(3 * plain(t), rel=1e-9, abs=1e-12) for t in (-4, -0.3, 0.4, 4))
+    for slope, offset in TWINS:
+        found = facts(3 * expr.subs(x, slope * x + offset))
+        assert found.problem is None and found.notes == ()
+        assert len(found.breakpoints) == count
+        assert found.monotone == (direct if slope > 0 else mirrored)
+        assert found.scale_invariant == (homogeneous and offset == 0)
+        for (point, order), jump in zip(found.smoothness, found.jumps, strict=False):
+            assert (order == -1) == (point == jump.at)
+        heights = {float(jump.at): float(jump.height) for jump in found.jumps}
+        for point in found.breakpoints:
+            near, at = 1e-9, float(slope * point + offset)
+            step = 3 * math.copysign(1, slope) * (plain(at + near) - plain(at - near))
+            assert heights.get(float(point), 0) == pytest.approx(step, abs=1e-6)
 
 
 def f_ball(point):

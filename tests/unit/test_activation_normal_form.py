@@ -9,6 +9,7 @@ from sympy import (
     Abs,
     And,
     Eq,
+    Float,
     Heaviside,
     Max,
     Min,
@@ -49,15 +50,20 @@ b = Symbol("b", real=True)
 theta = Symbol("theta", real=True)
 
 
-def at(form, point, values):
+def number(expr, values):
+    """The value of an expression at floats."""
+    return float(expr.xreplace(values))
+
+
+def at(form, values):
     """The sum of the terms at a point that is no breakpoint, by hand."""
     total = 0.0
     for term in form.terms:
         if term.threshold is not None:
-            side = 1 if point > float(term.threshold.subs(values)) else -1
+            side = 1 if values[x] > number(term.threshold, values) else -1
             if side != term.side:
                 continue
-        total += float(term.value.subs(values).subs(x, point))
+        total += number(term.value, values)
     return total
 
 
@@ -111,13 +117,14 @@ FUNCTIONS = [
 def test_terms_sum_to_the_function(function, slope, offset):
     function = function.subs(x, slope * x + offset)
     form = normal_form(function)
+    rebuilt = to_piecewise(form)
     rng = random.Random(7)
-    for _ in range(12):
-        values = {a: rng.uniform(0.1, 2), b: rng.uniform(-2, 2), theta: rng.uniform(-2, 2)}
-        point = rng.uniform(-3, 3)
-        expected = float(function.subs(values).subs(x, point))
-        assert at(form, point, values) == pytest.approx(expected, rel=1e-12, abs=1e-12)
-        assert float(to_piecewise(form).subs(values).subs(x, point)) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    for _ in range(8):
+        draws = {a: rng.uniform(0.1, 2), b: rng.uniform(-2, 2), theta: rng.uniform(-2, 2), x: rng.uniform(-3, 3)}
+        values = {symbol: Float(value) for symbol, value in draws.items()}
+        expected = number(function, values)
+        assert at(form, values) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        assert number(rebuilt, values) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=str)
@@ -194,6 +201,8 @@ def test_breakpoints_are_sorted():
         (Max(x, a * x), "1 - a"),
         (Piecewise((1, x + sin(x) > 1), (0, True)), "sin"),
         (floor(x), "floor"),
+        (Piecewise((1, tanh(x) > b), (0, True)), "tanh"),
+        (Piecewise((1, exp(x) > b), (0, True)), "exp"),
         (Abs(b * x + 1) * Abs(b), "b"),
     ],
     ids=str,
