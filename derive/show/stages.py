@@ -65,7 +65,7 @@ def _steps(theory: Any, activation: Any) -> str:
 
 def _program(theory: Any, activation: Any) -> str:
     from derive.gaussian.node import GaussianE
-    from derive.program.freeze import freeze
+    from derive.program import freeze
     from derive.show.document import results
 
     blocks = []
