@@ -7,12 +7,12 @@ import os
 import pkgutil
 import sys
 import traceback
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import click
 
+from derive import __version__
 from derive.records import EocError, SelfTestFailed
 
 PACKAGES = ("derive", "verify")
@@ -40,14 +40,6 @@ def command_modules() -> dict[str, str]:
         for module in pkgutil.iter_modules([str(here / package / "commands")])
         if not module.name.startswith("_")
     }
-
-
-def installed_version() -> str:
-    """The version of eoc."""
-    try:
-        return version("eoc")
-    except PackageNotFoundError:
-        return "unknown (not installed)"
 
 
 class FrontDoor(click.Group):
@@ -125,7 +117,7 @@ def _complain(message: str, code: int) -> int:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Example: eoc derive gelu",
 )
-@click.version_option(installed_version(), prog_name="eoc")
+@click.version_option(__version__, prog_name="eoc")
 def cli() -> None:
     """Derive the wide-network theory of an activation, export it, and verify it.
 

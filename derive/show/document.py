@@ -37,6 +37,10 @@ SYMBOLS = {
 }
 
 
+INTEGRANDS = ("mean", "second_moment", "derivative_second_moment", "covariance_map")
+"""The results that are one expectation."""
+
+
 @dataclass(frozen=True)
 class Question:
     """What was asked: the text as typed, values and domains of parameters, and what the reader knew about it.
@@ -124,8 +128,8 @@ def entry(name: str, result: Any, names: Names) -> dict[str, Any]:
     """One result as JSON values."""
     from derive.gaussian.node import GaussianE
 
-    shown, extra = _shown(name, result)
     latex_symbol, plain_symbol = SYMBOLS.get(name, (result.symbol, result.title))
+    closed = not result.closed.has(GaussianE)
     return {
         "id": name,
         "title": result.title,
@@ -135,12 +139,22 @@ def entry(name: str, result: Any, names: Names) -> dict[str, Any]:
         "parameters": list(result.parameters),
         "kind": str(result.kind),
         "text": str(result.closed),
-        **formula(shown, Names({**names.latex, **extra[0]}, {**names.plain, **extra[1]}), latex_symbol),
-        "closed": not result.closed.has(GaussianE),
+        **_printed(name, result, names, latex_symbol, closed),
+        "closed": closed,
         "conditions": list(result.conditions),
         "blockers": list(result.blockers),
         "sources": sources_of(result),
     }
+
+
+def _printed(name: str, result: Any, names: Names, left: str, closed: bool) -> dict[str, Any]:
+    """The formula of a result; an expectation that stays one shows its integrand, where that fits on a line."""
+    shown, extra = _shown(name, result)
+    if not closed and name in INTEGRANDS:
+        spelled = formula(shown, Names({}, {}), left)
+        if len(spelled["lines"]) == 1 and not spelled["where"] and len(spelled["unicode"]) < 90:
+            return spelled
+    return formula(shown, Names({**names.latex, **extra[0]}, {**names.plain, **extra[1]}), left)
 
 
 def formula(expr: Expr, names: Names, left: str = "") -> dict[str, Any]:

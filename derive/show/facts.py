@@ -19,25 +19,35 @@ def activation_facts(theory: Any, question: Question) -> dict[str, Any]:
         "title": question.name or activation.name or text,
         "text": text,
         "formula": formula(activation.phi, Names({}, {})),
-        "facts": [list(row) for row in _facts(theory)],
+        "facts": _facts(theory),
         "parameters": [{"name": name, "domain": str(domain)} for name, domain in theory.domains],
         "notes": list(question.notes),
         "sources": list(question.sources),
     }
 
 
-def _facts(theory: Any) -> list[tuple[str, str]]:
-    from derive.activation.normal_form import normal_form
-    from derive.activation.terms import breakpoints
-    from derive.show.printer import latex
+def _facts(theory: Any) -> list[dict[str, str]]:
+    """Name, text, and text with $mathematics$ for pages; what is not proved is left out."""
+    from derive.activation.facts import facts
 
-    activation = theory.activation
-    rows = []
-    points = breakpoints(normal_form(activation.phi))
-    if points:
-        rows.append(("breakpoints", ", ".join(f"${latex(point)}$" for point in points)))
-    for jump in activation.jumps:
-        rows.append(("jump", f"${latex(jump.height)}$ at ${latex(jump.at)}$"))
-    if not points:
-        rows.append(("breakpoints", "none"))
+    found = facts(theory.activation.phi, dict(theory.domains))
+    rows = [_row("breakpoints", [("", point, "") for point in found.breakpoints] or "none")]
+    rows += [_row("jump", [("by ", jump.height, ""), ("at ", jump.at, "")], " ") for jump in found.jumps]
+    rows += [_row("symmetry", found.parity)] if found.parity else []
+    rows += [_row("monotone", found.monotone)] if found.monotone else []
+    left, right = found.growth_text
+    rows.append(_row("growth", f"{left} at −∞, {right} at ∞"))
+    rows += [_row("scale-invariant", "yes")] if found.scale_invariant else []
+    rows += [_row("not decided", note) for note in found.notes]
     return rows
+
+
+def _row(name: str, value: str | list[tuple[str, Any, str]], separator: str = ", ") -> dict[str, str]:
+    from derive.show.printer import latex
+    from derive.show.unicode_text import unicode_text
+
+    if isinstance(value, str):
+        return {"name": name, "text": value, "mixed": value.replace("$", "")}
+    text = separator.join(f"{before}{unicode_text(expr)}{after}" for before, expr, after in value)
+    mixed = separator.join(f"{before}${latex(expr)}${after}" for before, expr, after in value)
+    return {"name": name, "text": text, "mixed": mixed}

@@ -7,7 +7,7 @@ from typing import Any
 
 from derive.show import proof
 from derive.show.conventions import CONVENTIONS, KINDS, functions_used
-from derive.show.printer import symbol_name
+from derive.show.names import symbol_name
 from derive.show.text import escape, is_citation, mixed, slug
 
 BEGIN = "% >>> eoc body >>>"
@@ -97,7 +97,7 @@ def _body(document: Mapping[str, Any]) -> str:
 def _activation(document: Mapping[str, Any]) -> str:
     activation = document["activation"]
     rows = [r"\section*{Activation}", proof.equation(r"\varphi(x)", activation["formula"])]
-    facts = [mixed(f"{name}: {value}") for name, value in activation["facts"]]
+    facts = [mixed(f"{fact['name']}: {fact['mixed']}") for fact in activation["facts"]]
     facts += [
         rf"parameter ${symbol_name(item['name'])}$ in ${_interval(item['domain'])}$"
         for item in activation["parameters"]
@@ -135,7 +135,7 @@ def _result(result: Mapping[str, Any]) -> str:
     rows = [rf"\paragraph{{{escape(title)}}} {kind}. {mixed(result['meaning'])}"]
     rows.append(proof.equation(result["symbol"]["latex"], result))
     rows += [f"Provided {escape(condition)}." for condition in result["conditions"]]
-    rows += [f"No closed form: {mixed(blocker)}." for blocker in result["blockers"]]
+    rows += [f"No rule integrates {mixed('; '.join(result['blockers']))}."] if result["blockers"] else []
     return "\n".join(rows)
 
 

@@ -54,9 +54,9 @@ def _head(document: Mapping[str, Any]) -> Text:
 
 def _facts(document: Mapping[str, Any]) -> Text:
     activation = document["activation"]
-    rows = [f"{name}: {value}" for name, value in activation["facts"]]
+    rows = [f"{fact['name']}: {fact['text']}" for fact in activation["facts"]]
     rows += [f"parameter {item['name']} in {item['domain']}" for item in activation["parameters"]]
-    return Text(" · ".join(rows).replace("$", ""), style="dim")
+    return Text(" · ".join(rows), style="dim")
 
 
 def _results(document: Mapping[str, Any]) -> Table:

@@ -7,7 +7,8 @@ from sympy import Abs, Heaviside, Max, Piecewise, Rational, Symbol, acos, asin, 
 
 from derive.gaussian.node import GaussianE, pair, single
 from derive.program.symbols import SIGMA_B, SIGMA_W, C, K, Q, U, V, X
-from derive.show.printer import latex, symbol_name
+from derive.show.names import symbol_name
+from derive.show.printer import latex
 from derive.show.text import escape, is_citation, mixed, slug
 from derive.show.unicode_text import unicode_text
 
