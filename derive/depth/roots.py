@@ -63,46 +63,49 @@ def _sign(value: flint.arb) -> int:
     return 1 if value > 0 else -1 if value < 0 else 0
 
 
-def refine(f: Function, a: Fraction, b: Fraction, sign_a: int, digits: int = 20) -> flint.arb:
-    """A ball around a root of f in [a, b], by the Illinois method with signs decided in balls."""
+def refine(f: Function, a: Fraction, b: Fraction, sign_a: int, digits: int = 16) -> flint.arb:
+    """A ball around a root of f in [a, b]: secant steps, then signs decided in balls on both sides.
+
+    The radius is about 10**-digits of the root where f can be decided there, wider otherwise; the sign of f differs
+    at the two ends of what is returned.
+    """
     with flint.ctx.workprec(int(3.4 * digits) + 60):
-        lower, upper = flint.arb(a.numerator) / a.denominator, flint.arb(b.numerator) / b.denominator
-        f_lower, f_upper = f(lower, digits + 4), f(upper, digits + 4)
-        for _ in range(200):
-            if (upper - lower) < abs(upper) * flint.arb(10) ** (-digits):
+        lower, upper = (flint.arb(end.numerator) / end.denominator for end in (a, b))
+        f_lower, f_upper = (f(end, digits + 4) for end in (lower, upper))
+        width = flint.arb(10) ** (-digits)
+        for _ in range(60):
+            if upper - lower < 2 * abs(upper) * width:
                 break
             middle = _next_point(lower, upper, f_lower, f_upper)
             value = f(middle, digits + 4)
-            sign = _sign(value)
-            if sign == 0:
-                return _around(f, middle, sign_a, digits, lower, upper)
-            if sign == sign_a:
-                lower, f_lower, f_upper = middle, value, f_upper / 2
-            else:
-                upper, f_upper, f_lower = middle, value, f_lower / 2
+            close = abs(value) < (abs(f_lower) + abs(f_upper)) * flint.arb("1e-3")
+            if _sign(value) == sign_a:
+                lower, f_lower, f_upper = middle, value, f_upper if close else f_upper / 2
+            elif _sign(value) == -sign_a:
+                upper, f_upper, f_lower = middle, value, f_lower if close else f_lower / 2
+            if _sign(value) == 0 or close:
+                closed = _closed_in(f, middle, sign_a, digits, width, lower, upper)
+                if closed is not None:
+                    return closed
+                width = width * 100
         return lower.union(upper)
 
 
+def _closed_in(
+    f: Function, middle: flint.arb, sign_a: int, digits: int, width: flint.arb, lower: flint.arb, upper: flint.arb
+) -> flint.arb | None:
+    """The ball of relative radius `width` around a point, if f has the right signs at its ends."""
+    left, right = (middle * (1 - width)).mid(), (middle * (1 + width)).mid()
+    if left > lower and _sign(f(left, digits + 4)) != sign_a:
+        return None
+    if right < upper and _sign(f(right, digits + 4)) != -sign_a:
+        return None
+    return max(left, lower).union(min(right, upper))
+
+
 def _next_point(lower: flint.arb, upper: flint.arb, f_lower: flint.arb, f_upper: flint.arb) -> flint.arb:
-    span = upper - lower
+    """The secant point, kept inside the bracket."""
     step = (f_lower / (f_lower - f_upper)).mid()
-    if not step.is_finite() or not (step > flint.arb("1e-6")) or not (step < 1 - flint.arb("1e-6")):
+    if not step.is_finite() or not (step > flint.arb("1e-9")) or not (step < 1 - flint.arb("1e-9")):
         step = flint.arb("0.5")
-    return (lower + span * step).mid()
-
-
-def _around(f: Function, middle: flint.arb, sign_a: int, digits: int, lower: flint.arb, upper: flint.arb) -> flint.arb:
-    """Widen from a point where the sign is undecided until both sides are decided."""
-    width = abs(middle) * flint.arb(10) ** (-digits - 4)
-    for _ in range(80):
-        left, right = (middle - width).mid(), (middle + width).mid()
-        if left > lower and _sign(f(left, digits + 4)) == sign_a:
-            lower = left
-        if right < upper and _sign(f(right, digits + 4)) == -sign_a:
-            upper = right
-        if lower == left and upper == right:
-            break
-        width = width * 8
-        if middle - width < lower and middle + width > upper:
-            break
-    return lower.union(upper)
+    return (lower + (upper - lower) * step).mid()
