@@ -83,7 +83,6 @@ class Problem:
         cov = [[low(entry) for entry in row] for row in self.cov]
         return GaussianE(Lambda(z, Mul(*factors)), cov, [[low(m)] for m in self.mean])
 
-
     def describe(self, scalars: Scalars) -> str:
         """The problem in words, for the list of blockers."""
         if self.steps and not (self.quad or self.wave or self.cdfs or self.spaces):

@@ -13,7 +13,7 @@ from sympy import Add, Dummy, Expr, Integer, Mul, Pow, Symbol, factorint, pi, sq
 from sympy.polys.domains import QQ
 from sympy.polys.fields import field
 
-from derive.program.symbols import DELTA, K, Q1, Q2
+from derive.program.symbols import DELTA, Q1, Q2, K
 
 Radicals = frozenset  # of integers and ring polynomials, each under a square root
 
@@ -120,7 +120,7 @@ class Scalars:
             return None
         total = Integer(0)
         for powers, coefficient in polynomial.items():
-            rest = self.field.ring.from_dict({powers[:place] + (0,) + powers[place + 1 :]: coefficient})
+            rest = self.field.ring.from_dict({(*powers[:place], 0, *powers[place + 1 :]): coefficient})
             total += self.poly(rest) * (Q1 * Q2 - DELTA) ** (powers[place] // 2)
         return total.expand()
 

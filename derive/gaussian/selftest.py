@@ -13,9 +13,9 @@ from sympy import Expr, Rational, Symbol, srepr
 
 from derive.gaussian.node import GaussianE
 from derive.gaussian.witness import witness
-from derive.program.gate import freeze
 from derive.program.evaluate import run_balls
-from derive.program.symbols import DELTA, K, Q1, Q2
+from derive.program.gate import freeze
+from derive.program.symbols import DELTA, Q1, Q2, K
 from derive.records import EocError, SelfTestFailed
 
 POINTS = 5

@@ -22,7 +22,7 @@ def problems(node: GaussianE) -> tuple[Scalars, Terms]:
     _validate(node)
     atoms = [_tamed(part) for atom in decompose(node.body, zs) for part in _by_radicals(atom)]
     constants = [c for atom, radicals, noises in atoms for c in (*_constants(atom), *radicals, *noises)]
-    scalars = Scalars(constants + [*node.cov, *node.mean])
+    scalars = Scalars([*constants, *node.cov, *node.mean])
     return scalars, _gathered([_problem(*parts, node, scalars) for parts in atoms], scalars)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Add, Expr, Mul, Rational, count_ops
 
 from derive.gaussian.scalars import Radicals, Scalars
-from derive.program.symbols import DELTA, K, Q1, Q2
+from derive.program.symbols import DELTA, Q1, Q2, K
 
 HALF = Rational(1, 2)
 LONGEST = 60
@@ -40,7 +40,7 @@ class Printer:
 
     def root(self, radical) -> Expr:
         """The square root of a radical."""
-        return (self.scalars.root_expr(radical) if isinstance(radical, int) else self.polynomial(radical) ** HALF)
+        return self.scalars.root_expr(radical) if isinstance(radical, int) else self.polynomial(radical) ** HALF
 
     def _around(self, polynomial, body) -> Expr:
         """polynomial = quotient * body + remainder."""
@@ -80,7 +80,7 @@ class Printer:
         place = self.scalars.field.symbols.index(K)
         parts: dict[int, dict] = {}
         for powers, coefficient in polynomial.items():
-            parts.setdefault(powers[place], {})[powers[:place] + (0,) + powers[place + 1 :]] = coefficient
+            parts.setdefault(powers[place], {})[(*powers[:place], 0, *powers[place + 1 :])] = coefficient
         coefficients = {n: ring.from_dict(part) for n, part in parts.items()}
         forms = [Add(*[self._factored(c) * K**n for n, c in coefficients.items()])]
         if any(n > 1 for n in coefficients):

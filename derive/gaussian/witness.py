@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import flint
 import numpy as np
@@ -63,11 +64,7 @@ def _panels(cuts: list[float], width: float = 1.0) -> tuple[np.ndarray, np.ndarr
     """Gauss-Legendre nodes and weights on [-REACH, REACH] cut at the given points."""
     inside = sorted({-REACH, REACH, 0.0, *(c for c in cuts if -REACH < c < REACH)})
     edges = np.concatenate(
-        [
-            np.linspace(a, b, max(1, math.ceil((b - a) / width)), endpoint=False)
-            for a, b in zip(inside, inside[1:], strict=False)
-        ]
-        + [[REACH]]
+        [np.linspace(a, b, max(1, math.ceil((b - a) / width)), endpoint=False) for a, b in pairwise(inside)] + [[REACH]]
     )
     half = np.diff(edges)[:, None] / 2
     nodes = (edges[:-1, None] + half * (1 + NODES)).ravel()
@@ -116,7 +113,7 @@ def _plane(factors, variables, mean, cov) -> tuple[float, float]:
     cuts = np.sort(np.clip((np.array([*kinks, mean[1]])[None, :] - centres[:, None]) / rest, -REACH, REACH), axis=1)
     inner, size, square = np.zeros_like(outer), np.zeros_like(outer), np.zeros_like(outer)
     edges = np.concatenate([np.full((outer.size, 1), -REACH), cuts, np.full((outer.size, 1), REACH)], axis=1)
-    for left, right in zip(edges.T, edges.T[1:], strict=False):
+    for left, right in pairwise(edges.T):
         for part in range(4):
             half = ((right - left) / 8)[:, None]
             y = left[:, None] + half * (2 * part + 1 + NODES)

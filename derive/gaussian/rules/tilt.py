@@ -133,8 +133,8 @@ def _condition(problem, quadratic, scalars) -> tuple:
 RULE = Rule(
     name="tilt",
     order=30,
-    statement=r"\mathbb{E}\bigl[e^{z^\top Az+b^\top z}g(z)\bigr]=\frac{e^{b^\top\Sigma'b/2}}{\sqrt{\det(I-2\Sigma A)}}\,"
-    r"\mathbb{E}\,g(y+\Sigma'b),\quad y\sim\mathcal{N}(0,\Sigma'),\;\Sigma'=(I-2\Sigma A)^{-1}\Sigma,"
+    statement=r"\mathbb{E}\bigl[e^{z^\top Az+b^\top z}g(z)\bigr]"
+    r"=\frac{e^{b^\top\Sigma'b/2}}{\sqrt{\det(I-2\Sigma A)}}\,\mathbb{E}\,g(y+\Sigma'b),\quad y\sim\mathcal{N}(0,\Sigma'),\;\Sigma'=(I-2\Sigma A)^{-1}\Sigma,"
     r"\text{ if }\Sigma^{-1}-2A\succ0",
     source="completing the square; for imaginary b the characteristic function",
     apply=apply,

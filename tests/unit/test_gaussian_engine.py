@@ -1,0 +1,87 @@
+"""Rules: the registry, the measure, the derivation tree, and that a wrong rule is caught."""
+
+from dataclasses import replace
+
+import pytest
+from sympy import Max, Symbol, exp, sin
+
+from derive.gaussian import rules as registry
+from derive.gaussian.answer import answer, derivation
+from derive.gaussian.engine import derive_closed
+from derive.gaussian.node import GaussianE, pair, single
+from derive.gaussian.rule import Outcome
+from derive.gaussian.rules import rules
+from derive.gaussian.special import NormalCdf
+from derive.program.symbols import X
+from derive.records import SelfTestFailed
+
+GELU = X * NormalCdf(X)
+A = Symbol("a", real=True)
+
+
+def test_every_file_is_a_rule_with_its_statement_and_source():
+    names = [rule.name for rule in rules()]
+    assert len(set(names)) == len(names) >= 12
+    for rule in rules():
+        assert rule.statement and rule.source
+        assert __import__(f"derive.gaussian.rules.{rule.name}")
+
+
+def steps(step):
+    return [step] + [inner for child in step.children for inner in steps(child)]
+
+
+def test_the_derivation_is_a_tree_of_steps():
+    tree = steps(derivation(pair(GELU, GELU)))
+    assert 6 <= len(tree) <= 20
+    assert {step.rule for step in tree} >= {"linearity", "auxiliary", "stein", "orthant_2"}
+    for step in tree:
+        assert step.source and isinstance(step.before, GaussianE)
+        nodes = [child.before for child in step.children]
+        assert all(node in step.after.atoms(GaussianE) or not step.after.has(GaussianE) for node in nodes)
+    assert answer(pair(GELU, GELU)).step is derivation(pair(GELU, GELU))
+
+
+def test_the_tree_and_the_fast_path_agree():
+    question = pair(Max(X, 0), sin(A * X) + exp(X))
+    with pytest.raises(Exception, match="No rule"):
+        derive_closed(question)
+    question = pair(Max(X, 0), exp(A * X))
+    assert derive_closed(question, trace=True).closed.expr() == derive_closed(question).closed.expr()
+
+
+WRONG = [
+    ("stein", single(GELU**2 + 1)),
+    ("tilt", single(exp(A * X) + 2)),
+    ("orthant_2", pair(Max(X, 0), Max(X, 0) + 1)),
+    ("moments", single(X**4 + X)),
+    ("orthant_2_shifted", pair(NormalCdf(X + 1), NormalCdf(X))),
+]
+
+
+@pytest.mark.parametrize(("name", "question"), WRONG)
+@pytest.mark.parametrize("factor", ["101/100", "-1"])
+def test_a_wrong_rule_is_caught(monkeypatch, name, question, factor):
+    """A rule off by one per cent, or by a sign, never produces an answer."""
+    from fractions import Fraction
+
+    from derive.gaussian.closed import constant
+
+    def spoiled(rule):
+        def apply(problem, scalars):
+            outcome = rule.apply(problem, scalars)
+            if outcome is None:
+                return None
+            number = Fraction(factor)
+            wrong = constant(scalars, scalars.one * number.numerator / number.denominator)
+            return Outcome(tuple((wrong * c, parts) for c, parts in outcome.terms), outcome.positive)
+
+        return replace(rule, apply=apply)
+
+    answer(question)
+    changed = tuple(spoiled(rule) if rule.name == name else rule for rule in registry.rules())
+    monkeypatch.setattr("derive.gaussian.engine.rules", lambda: changed)
+    answer.cache_clear()
+    with pytest.raises(SelfTestFailed):
+        answer(question)
+    answer.cache_clear()
