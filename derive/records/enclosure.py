@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import mpmath
@@ -34,12 +35,27 @@ class Enclosure:
         return _rounded(lambda mp: mp.fadd(self.mid, self.rad, rounding="c"))
 
     def __contains__(self, value: object) -> bool:
+        """Whether a number (int, Fraction, float, mpmath or SymPy number) or a whole enclosure lies inside."""
         import mpmath
 
+        if isinstance(value, Enclosure):
+            return (
+                value.mid == self.mid and value.rad <= self.rad or self._holds(value.lower) and self._holds(value.upper)
+            )
+        if isinstance(value, Fraction):
+            return self._holds(value)
         with mpmath.workprec(400):
-            other = value.mid if isinstance(value, Enclosure) else mpmath.mpf(value)
-            slack = value.rad if isinstance(value, Enclosure) else 0
-            return bool(abs(other - self.mid) + slack <= self.rad) or other == self.mid
+            return self._holds(mpmath.mpf(value))
+
+    def _holds(self, value: Any) -> bool:
+        import mpmath
+
+        if not isinstance(value, Fraction) and not mpmath.isfinite(value) or not mpmath.isfinite(self.mid):
+            return bool(value == self.mid)
+        if not mpmath.isfinite(self.rad):
+            return True
+        exact = value if isinstance(value, Fraction) else _fraction(value)
+        return abs(exact - _fraction(self.mid)) <= _fraction(self.rad)
 
     def overlaps(self, other: Enclosure) -> bool:
         """Whether both enclosures share a number."""
@@ -72,6 +88,11 @@ class Enclosure:
         if digits < 1:
             return f"{mpmath.nstr(self.mid, 3)} ± {mpmath.nstr(self.rad, 2)}"
         return str(mpmath.nstr(self.mid, digits, strip_zeros=self.rad == 0))
+
+
+def _fraction(value: mpmath.mpf) -> Fraction:
+    sign, man, exp, _ = value._mpf_
+    return Fraction((-1) ** sign * int(man)) * Fraction(2) ** int(exp)
 
 
 def _rounded(compute):
