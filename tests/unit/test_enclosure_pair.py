@@ -92,7 +92,7 @@ CORRELATIONS = [Fraction(c) for c in ("0.3", "-0.97", "0.9995", "-0.999999")] + 
 @pytest.mark.parametrize("c", CORRELATIONS, ids=float)
 @pytest.mark.parametrize("q", ["1e-8", "1", "1e4"])
 def test_arc_sine_laws(q, c):
-    """E sign(u) sign(v) = (2/pi) asin c and E relu(u) relu(v) = sqrt(q1 q2)(sin t + (pi - t) cos t)/(2 pi), c = cos t."""
+    """sign: (2/pi) asin c; relu: sqrt(q1 q2)(sin t + (pi - t) cos t)/(2 pi) with c = cos t."""
     q = Fraction(q)
     signs = enclose_pair(FUNCTIONS["sign"], FUNCTIONS["sign"], q, 3 * q, c, digits=14)
     assert signs.contains(sign_pair(c).mid())
@@ -104,34 +104,32 @@ def test_arc_sine_laws(q, c):
     assert relus.rad() < float(q) * 1e-13
 
 
-@pytest.mark.parametrize("c", ["0.4", "-0.9", "0.995", "0.9999"])
-@pytest.mark.parametrize(
-    "pair", [("tanh", "mish"), ("hardtanh", "softsign"), ("elu", "relu"), ("sign", "elu")], ids=str
-)
+@pytest.mark.parametrize("c", ["-0.996", "0.9995"])
+@pytest.mark.parametrize("pair", [("hardtanh", "tanh"), ("sign", "elu")], ids=str)
 def test_the_two_rules_agree(pair, c):
     f, g = (FUNCTIONS[name] for name in pair)
-    c, digits, reach = Fraction(c), 12, 9.0
+    c, digits, reach = Fraction(c), 9, 9.0
     with flint.ctx.workprec(100):
         exact = arb(flint.fmpq(c.numerator, c.denominator))
         s, one, two = ((1 - exact) * (1 + exact)).sqrt(), arb(1), arb(2)
-        left = tensor((f, g), (one, two), exact, s, reach, 20, 1e-12)
-        right = conditional(Law(f, g, one, two, exact, s, arb(reach)), 20, 1e-12, False)
+        left = tensor((f, g), (one, two), exact, s, reach, 16, 1e-10)
+        right = conditional(Law(f, g, one, two, exact, s, arb(reach)), 16, 1e-10, False)
         # the squares differ outside of a disc of this radius only, where less than 1e-14 is left
         assert (left + arb(0, 1e-14)).overlaps(right)
-        assert max(left.rad(), right.rad()) < 1e-11
+        assert max(left.rad(), right.rad()) < 1e-9
     assert enclose_pair(f, g, Fraction(1), Fraction(4), c, digits).overlaps(right + arb(0, 1e-14))
 
 
 @pytest.mark.parametrize("c", ["0.7", "-0.99999"])
 def test_transformed_twins(c):
     c = Fraction(c)
-    f, g = FUNCTIONS["mish"], FUNCTIONS["hardtanh"]
+    f, g = FUNCTIONS["silu"], FUNCTIONS["hardtanh"]
     plain = enclose_pair(f, g, Fraction(1), Fraction(4), c)
     swapped = enclose_pair(g, f, Fraction(4), Fraction(1), c)
     assert plain.overlaps(swapped)
-    scaled = enclose_pair(function(MISH.subs(X, X / 3)), function(SHAPES["hardtanh"].subs(X, 2 * X)), 9, 1, c)
+    scaled = enclose_pair(function(SHAPES["silu"].subs(X, X / 3)), function(SHAPES["hardtanh"].subs(X, 2 * X)), 9, 1, c)
     assert plain.overlaps(scaled)
-    mirrored = enclose_pair(function(MISH.subs(X, -X)), g, Fraction(1), Fraction(4), -c)
+    mirrored = enclose_pair(function(SHAPES["silu"].subs(X, -X)), g, Fraction(1), Fraction(4), -c)
     assert plain.overlaps(mirrored)
 
 
@@ -150,10 +148,10 @@ def test_the_end_points_continue_the_inside(names, q1, q2):
 
 def test_breaks_of_equal_place_and_unknown_order():
     """Breaks at 1/3 and, through the ratio 3 of the standard deviations, at 1: equal, though only as balls."""
-    f = function(sp.Piecewise((X, X > sp.Rational(1, 3)), (-2, True)))
+    f = function(sp.Piecewise((X, 3 * X > 1), (-2, True)))
     g = function(sp.Piecewise((X**2, X > 1), (X, True)))
     together = enclose_pair(f, g, Fraction(1), Fraction(9), Fraction(1))
-    direct = function(sp.Piecewise((9 * X**3, X > sp.Rational(1, 3)), (-6 * X, True)))
+    direct = function(sp.Piecewise((9 * X**3, 3 * X > 1), (-6 * X, True)))
     assert together.overlaps(enclose_one(direct, Fraction(1)))
     assert together.rad() < 1e-15
 

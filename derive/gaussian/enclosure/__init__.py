@@ -169,12 +169,26 @@ def _function(body: Expr, variable: Symbol, given: dict[str, Number]) -> Prepare
     missing = [name for name in names if name not in given]
     if missing:
         raise EocError(f"no value for {missing[0]}", where=str(body), instead=f"give {missing[0]} a number")
-    return _prepared(expr, tuple((name, given[name]) for name in names))
+    return _prepared(expr, tuple((name, _key(given[name])) for name in names))
+
+
+def _key(value: Number) -> Fraction | tuple[tuple[int, int], tuple[int, int]]:
+    """A hashable form of a number: exact, or the midpoint and radius of a ball (inexact balls have no hash)."""
+    if not isinstance(value, arb):
+        return value
+    mid, rad = ((int(man), int(exp)) for man, exp in (value.mid().man_exp(), value.rad().man_exp()))
+    return mid, rad
 
 
 @lru_cache(maxsize=KEPT_FUNCTIONS)
-def _prepared(expr: Expr, parameters: tuple[tuple[str, Number], ...]) -> Prepared:
-    return prepare(piece_function(stable(expr), dict(parameters)))
+def _prepared(expr: Expr, parameters: tuple) -> Prepared:
+    numbers = {}
+    for name, key in parameters:
+        if isinstance(key, tuple):
+            (mid, exp), (rad, rad_exp) = key
+            key = arb((mid, exp), (rad, rad_exp))
+        numbers[name] = key
+    return prepare(piece_function(stable(expr), numbers))
 
 
 def _bits(digits: int) -> int:

@@ -13,6 +13,7 @@ from flint import acb, arb
 
 from derive.gaussian.enclosure.growth import ball, tail
 from derive.gaussian.enclosure.prepared import prepare
+from derive.records import Unsupported
 
 if TYPE_CHECKING:
     from derive.activation.pieces import PieceFunction
@@ -44,7 +45,8 @@ def enclose_one(
         weight: coefficients of the polynomial p in ascending powers of the standardised z
 
     Raises:
-        Unsupported: the growth of f against the variance does not certify a finite expectation.
+        Unsupported: the growth of f against the variance does not certify a finite expectation, or the budget
+            of evaluations did not suffice for an exact law.
     """
     f, precision = prepare(f), int(3.33 * digits) + 28
     result, before = arb("nan"), None
@@ -59,6 +61,12 @@ def enclose_one(
                 break
             before = value.rad()
         precision = 2 * precision
+    if not (result.is_finite() or isinstance(q, arb) or isinstance(mean, arb)):
+        raise Unsupported(
+            "the expectation was not enclosed",
+            why="the function varies too fast for the variance, or its balls stay unbounded",
+            instead="ask for fewer digits or a smaller variance",
+        )
     return result
 
 

@@ -111,7 +111,7 @@ def _attempt(f, g, variances: tuple[arb, arb], c: arb, s: arb, digits: int) -> t
     narrow = width < NARROW and (width < NARROW / 3 or width * max(float(sigma1), float(sigma2)) < 1)
     for method in (strip, grid) if narrow else (grid, strip):
         value = method()
-        if value is not None:
+        if value is not None and value.is_finite():
             return value + arb(0, rest), goal
     raise Unsupported(
         "the two-variable expectation was not enclosed",
