@@ -123,9 +123,12 @@ def _depth(found: Mapping[str, Any], gain: Any, q: Fraction) -> dict[str, Any]:
 
 def _fixed_point(found: Mapping[str, Any], gain: Any, q: Fraction, following: Any) -> dict[str, Any]:
     import flint
+    from sympy import Rational
 
     from derive.depth.edge import zero_everywhere
     from derive.gaussian.numbers import ball, evaluate
+    from derive.gaussian.scan import scan
+    from derive.program.symbols import Q
 
     second, slope = found["second_moment"].template, found["derivative_second_moment"].template
     with flint.ctx.workprec(140):
@@ -139,7 +142,8 @@ def _fixed_point(found: Mapping[str, Any], gain: Any, q: Fraction, following: An
             return {"text": _scale_invariant(kept, float(following) / float(q))}
         if kept:
             return _described(found, square, ball(q))
-        root, tendency = _carried_to(excess, q)
+        rough = Rational(float(square.mid())) * second - Q
+        root, tendency = _carried_to(excess, lambda points: scan(rough, {}, "q", points), q)
         if root is None:
             return {"text": f"none: the variance {tendency}"}
         return _described(found, square, root)
@@ -151,15 +155,16 @@ def _scale_invariant(kept: bool, factor: float) -> str:
     return f"none: the variance {'shrinks' if factor < 1 else 'grows'} by the factor {factor:.6g} in each layer"
 
 
-def _carried_to(excess: Callable[[Any, int], Any], q: Fraction) -> tuple[Any, str]:
+def _carried_to(excess: Callable[[Any, int], Any], guess: Callable[[list[float]], Any], q: Fraction) -> tuple[Any, str]:
     """The fixed point next to q in the direction in which the variance moves."""
-    from derive.depth.roots import grid, sign_changes
+    from derive.depth.roots import sign_changes
+    from derive.gaussian.numbers import ball
 
     up = excess(q, 16) > 0
-    points = [point for point in grid(-8, 8, 3) if (point > q if up else point < q)]
-    roots = sign_changes(excess, [q, *points] if up else [*points, q])
-    if roots:
-        return (roots[0] if up else roots[-1]), ""
+    roots = sign_changes(excess, guess)
+    ahead = [root for root in roots if (root > ball(q) if up else root < ball(q))]
+    if ahead:
+        return (ahead[0] if up else ahead[-1]), ""
     return None, "grows without bound" if up else "falls to 0"
 
 

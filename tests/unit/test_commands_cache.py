@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 
 import pytest
 from click.testing import CliRunner
@@ -86,7 +85,7 @@ def test_clear_removes_entries_only(folder):
     assert "removed 0 entries" in CliRunner().invoke(eoc.cli, ["cache", "clear"]).output
 
 
-def test_the_default_folder_is_the_platforms(monkeypatch):
+def test_the_default_folder_is_the_platforms(monkeypatch, tmp_path):
     monkeypatch.delenv("EOC_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache.folder().name == "eoc"
-    assert str(cache.folder()).startswith(os.environ["XDG_CACHE_HOME"])
