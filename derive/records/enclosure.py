@@ -39,8 +39,8 @@ class Enclosure:
         import mpmath
 
         if isinstance(value, Enclosure):
-            return (
-                value.mid == self.mid and value.rad <= self.rad or self._holds(value.lower) and self._holds(value.upper)
+            return (value.mid == self.mid and value.rad <= self.rad) or (
+                self._holds(value.lower) and self._holds(value.upper)
             )
         if isinstance(value, Fraction):
             return self._holds(value)
@@ -50,7 +50,7 @@ class Enclosure:
     def _holds(self, value: Any) -> bool:
         import mpmath
 
-        if not isinstance(value, Fraction) and not mpmath.isfinite(value) or not mpmath.isfinite(self.mid):
+        if (not isinstance(value, Fraction) and not mpmath.isfinite(value)) or not mpmath.isfinite(self.mid):
             return bool(value == self.mid)
         if not mpmath.isfinite(self.rad):
             return True
