@@ -14,10 +14,13 @@ def angles(program: Program) -> Program:
 
     Where n/d is K/sqrt(q1*q2) and Delta is an input, w is sqrt(Delta): exact at the edge c = +-1,
     where acos(c) and its derivative lose half their digits. And pi - atan2(y, x) -> atan2(y, -x) for y >= 0.
+    Quotients by Delta or its root are continued to Delta = 0.
     """
     known = {name: index for index, name in enumerate(program.inputs)}
 
     def rule(builder: Builder, item: Instruction) -> int | None:
+        if item.operation == "div" and "Delta" in known and _vanishes(builder, item.args[1], known["Delta"]):
+            return builder.put("ratio", *item.args)
         if item.operation == "sub":
             return _supplement(builder, *item.args)
         if item.operation == "bivariate_normal_cdf":
@@ -34,6 +37,14 @@ def angles(program: Program) -> Program:
         return builder.put("atan2", *((top, width) if item.operation == "asin" else (width, top)))
 
     return rewrite(program, rule)
+
+
+def _vanishes(builder: Builder, index: int, delta: int) -> bool:
+    """Whether the instruction is zero with Delta: a product or power of it."""
+    item = builder.instructions[index]
+    if item.operation in ("mul", "sqrt", "pow"):
+        return any(_vanishes(builder, arg, delta) for arg in item.args)
+    return index == delta
 
 
 def _width(builder: Builder, numerator: int, denominator: int, known: dict[str, int]) -> int:

@@ -12,6 +12,7 @@ from sympy import Expr, Symbol
 
 from derive.emit.angles import angles
 from derive.emit.backend import Backend
+from derive.emit.edges import edges
 from derive.emit.function import Bindings
 from derive.program.gate import freeze
 from derive.program.passes import fold, protect, stabilise
@@ -46,6 +47,7 @@ class Body:
 
 def prepare(expr: Expr, names: tuple[str, ...]) -> Program:
     """The expression through the gate and the passes, ready for a printer."""
+    expr = edges(expr)
     by_name = {symbol.name: symbol for symbol in expr.free_symbols}
     inputs = tuple(by_name.get(name, Symbol(name, real=True)) for name in names)
     program = fold(_powers(angles(stabilise(freeze({"value": expr}, inputs)))))
