@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from flint import arb
+from flint import acb, arb
 from sympy import Expr
 
-from derive.activation.growth import Growth
+from derive.activation.growth import Growth, log_of
 from derive.activation.ranges import Ranges
 from derive.activation.tail import Tail
 
 DOUBLINGS, HALVINGS = 8, 12
 
 
-def bound(expr: Expr, side: int, start: arb, end: arb, values: Mapping[str, arb]) -> Growth:
+Evaluate = Callable[[acb], acb]
+
+
+def bound(
+    expr: Expr, side: int, start: arb, end: arb, values: Mapping[str, arb], evaluate: Evaluate | None = None
+) -> Growth:
     """|expr| <= exp(a + b|x| + s x^2) (1 + |x|)^n for start <= |x| <= end on a side; end may be infinite.
 
     Where the structure gives no bound from `start` on, it may give one from farther out; the part between
-    is bounded by ranges on ever smaller intervals.
+    is bounded by ranges on ever smaller intervals, and by `evaluate` on balls where that is given.
     """
     nearest = Tail(side, start, values, end)
     near = nearest.found(expr)
@@ -29,29 +34,45 @@ def bound(expr: Expr, side: int, start: arb, end: arb, values: Mapping[str, arb]
         if not reach < end:
             break
         far = Tail(side, reach, values, end).found(expr)
-        height = supremum(expr, side, start, reach, values) if far is not None else None
+        height = supremum(expr, side, start, reach, values, evaluate) if far is not None else None
         if far is not None and height is not None:
-            return largest([far, Growth(height.log().upper() if height > 0 else height.log(), arb(0), arb(0), 0)])
+            return largest([far, _constant(height)])
         reach = 2 * reach
-    height = supremum(expr, side, start, end, values) if end.is_finite() else None
+    height = supremum(expr, side, start, end, values, evaluate) if end.is_finite() else None
     if height is None:
         return nearest.growth(expr)
-    return Growth(height.log().upper() if height > 0 else height.log(), arb(0), arb(0), 0)
+    return _constant(height)
+
+
+def _constant(height: arb) -> Growth:
+    size = log_of(height)
+    return Growth(size.upper() if size.is_finite() else size, arb(0), arb(0), 0)
 
 
 def supremum(
-    expr: Expr, side: int, start: arb, end: arb, values: Mapping[str, arb], depth: int = HALVINGS
+    expr: Expr,
+    side: int,
+    start: arb,
+    end: arb,
+    values: Mapping[str, arb],
+    evaluate: Evaluate | None = None,
+    depth: int = HALVINGS,
 ) -> arb | None:
     """An upper bound of |expr| for start <= |x| <= end < inf on a side, or None."""
     ranges = Ranges(start, end, values) if side > 0 else Ranges(-end, -start, values)
     size = ranges(expr).magnitude()
     if size.finite():
         return size.high
+    if evaluate is not None:
+        found = evaluate(acb(ranges.x.ball())).abs_upper()
+        if found.is_finite():
+            return found
     if depth == 0:
         return None
     middle = ((start + end) / 2).mid()
-    parts = [supremum(expr, side, a, b, values, depth - 1) for a, b in ((start, middle), (middle, end))]
-    return None if None in parts else max(parts)
+    near = supremum(expr, side, start, middle, values, evaluate, depth - 1)
+    far = supremum(expr, side, middle, end, values, evaluate, depth - 1) if near is not None else None
+    return max(near, far) if near is not None and far is not None else None
 
 
 def largest(bounds: list[Growth]) -> Growth:

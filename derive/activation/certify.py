@@ -11,7 +11,8 @@ from math import gcd, lcm
 from flint import arb
 from sympy import Dummy, Expr, Rational, cos, sin
 
-from derive.activation.ranges import Range, Ranges
+from derive.activation.interval import Range
+from derive.activation.ranges import Ranges
 from derive.activation.tail import Tail
 from derive.program.symbols import X
 
@@ -32,7 +33,7 @@ class Verdict:
     at: Fraction | tuple[arb, arb] | None = None
 
 
-def certify(u: Expr, relation: str, low: arb, high: arb, values: Mapping[str, arb]) -> Verdict:
+def certify(u: Expr, relation: str, low: arb, high: arb, values: Mapping[str, arb | Range]) -> Verdict:
     """Whether u stands in the relation to zero for all x in [low, high]; the ends may be infinite.
 
     u must be continuous there. Undecided parts are halved until they are 2**-40 wide; at such a part a

@@ -61,7 +61,7 @@ def _compose(expr, lower, upper):
 
 
 def _argument_cells(args, lower, upper):
-    parts = [(lower, upper, ())]
+    parts: list[tuple[Expr, Expr, tuple[Expr, ...]]] = [(lower, upper, ())]
     for argument in args:
         parts = [
             (cell.lower, cell.upper, (*values, cell.value))

@@ -63,7 +63,7 @@ def demands(expr: Expr) -> Iterator[Demand]:
     u = expr.args[0] if expr.args else S.Zero
     if isinstance(expr, log):
         yield Demand(expr, u, "positive", "undefined")
-    elif isinstance(expr, log1p):
+    elif expr.func == log1p:
         yield Demand(expr, 1 + u, "positive", "undefined")
     elif isinstance(expr, (asin, acos)):
         yield Demand(expr, 1 - u**2, "nonnegative", "complex")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Literal
 
 from flint import arb
 from sympy import CRootOf, Expr, Mul, Rational, oo
@@ -11,7 +12,8 @@ from sympy import CRootOf, Expr, Mul, Rational, oo
 from derive.activation.cells import Cell, compare, sign_of
 from derive.activation.certify import certify
 from derive.activation.demands import Demand, demands, known_sign
-from derive.activation.ranges import INF, NEG_INF, Range, Ranges
+from derive.activation.interval import INF, NEG_INF, Range
+from derive.activation.ranges import Ranges
 from derive.activation.signs import sign_cells
 from derive.activation.zeros import first_zero, real_zeros
 from derive.program.symbols import X
@@ -23,7 +25,7 @@ def check(cells: tuple[Cell, ...], values: Mapping[str, arb | Range]) -> tuple[D
 
     values  balls or ranges of the parameters
     """
-    notes = []
+    notes: list[str] = []
     for cell in cells:
         for demand in dict.fromkeys(demands(cell.value)):
             problem = _decide(demand, cell, values)
@@ -53,7 +55,7 @@ def _decide(demand: Demand, cell: Cell, values: Mapping[str, arb | Range]) -> Do
     return _by_intervals(demand, cell, values)
 
 
-def _by_roots(demand: Demand, cell: Cell) -> DomainError | str | bool | None:
+def _by_roots(demand: Demand, cell: Cell) -> DomainError | str | Literal[True] | None:
     """Exactly, where the zeros of the inner expression are known; True if the demand is met."""
     u, inside = demand.inner, []
     if demand.relation == "nonzero" and (zero := first_zero(u)) is not None and _within(zero, cell):

@@ -14,9 +14,10 @@ from derive.activation import parity as symmetry
 from derive.activation.bounds import bound
 from derive.activation.domain import check
 from derive.activation.growth import Growth
+from derive.activation.interval import INF, Range
 from derive.activation.jumps import Jump, jumps, value_at, vanishes
 from derive.activation.normal_form import normal_form
-from derive.activation.ranges import INF, Range, Ranges
+from derive.activation.ranges import Ranges
 from derive.activation.terms import NormalForm, breakpoints, is_ordered
 from derive.program.symbols import X
 from derive.records import REAL_LINE, DomainError, Interval, Unsupported

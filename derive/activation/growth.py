@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flint import arb
 
-ZERO = arb(0)
+ZERO, INF = arb(0), arb.pos_inf()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,14 @@ class Log:
         return (self.s, self.b, self.n, self.a)
 
 
+def log_of(size: arb) -> arb:
+    """The logarithm of a bound, -inf of 0 (Arb's own is not a number)."""
+    return arb.neg_inf() if size.is_zero() else size.log()
+
+
 def best(*bounds: Log | None) -> Log | None:
     """The slowest of several upper bounds, rounded up."""
-    found = [bound.up() for bound in bounds if bound is not None and not bound.a > arb("1e300")]
+    found = [bound.up() for bound in bounds if bound is not None and bound.a < INF]
     return min(found, key=Log.order, default=None)
 
 
@@ -73,20 +79,21 @@ def worst(*bounds: Log | None) -> Log | None:
     return max(found, key=Log.order, default=None)
 
 
-def total(bounds: list[Log | None]) -> Log | None:
+def total(parts: Sequence[Log | None]) -> Log | None:
     """The bound of a sum."""
-    if any(bound is None for bound in bounds):
+    bounds = [part for part in parts if part is not None]
+    if len(bounds) < len(parts):
         return None
     top = max(bound.a for bound in bounds)
     a = top + sum(((bound.a - top).exp() for bound in bounds), arb(0)).log() if top.is_finite() else top
     return Log(a, *(max(getattr(bound, name) for bound in bounds) for name in "bsn"))
 
 
-def product(bounds: list[Log | None]) -> Log | None:
+def product(parts: Sequence[Log | None]) -> Log | None:
     """The bound of a product: the sum of the exponents."""
-    if any(bound is None for bound in bounds):
-        return None
     result = Log(arb(0))
-    for bound in bounds:
-        result = result + bound
+    for part in parts:
+        if part is None:
+            return None
+        result = result + part
     return result

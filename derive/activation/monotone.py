@@ -11,8 +11,9 @@ from sympy.simplify.fu import TR8
 from derive.activation.cells import Cell, sign_of
 from derive.activation.certify import certify
 from derive.activation.demands import known_sign
+from derive.activation.interval import INF, NEG_INF, Range
 from derive.activation.jumps import jumps
-from derive.activation.ranges import INF, NEG_INF, Range, Ranges
+from derive.activation.ranges import Ranges
 from derive.activation.signs import sign_cells
 from derive.activation.terms import NormalForm, is_ordered
 from derive.program.symbols import X
@@ -41,7 +42,9 @@ def monotone(form: NormalForm, values: Mapping[str, arb | Range]) -> str | None:
 def _never_negative(slope: Cell, values: Mapping[str, arb | Range]) -> bool:
     low, high = _ends(slope, values)
     known = {s.name for s in slope.value.free_symbols - {X}} <= set(values)
-    if known and any(_negative_at(slope.value, arb(t), low, high, values) for t in SAMPLES):
+    used = {s.name: values[s.name] for s in slope.value.free_symbols - {X} if s.name in values}
+    points = [arb(t) for t in SAMPLES if low < arb(t) < high] if known else []
+    if any(_at(slope.value, point, used).high < 0 for point in points):
         return False
     forms = list(dict.fromkeys(_forms(slope)))
     if any(known_sign(form, slope.lower, slope.upper, "nonnegative") for form in forms):
@@ -51,7 +54,12 @@ def _never_negative(slope: Cell, values: Mapping[str, arb | Range]) -> bool:
             return all(part.value >= 0 for part in sign_cells(form, slope.lower, slope.upper))
         except Unsupported:
             continue
-    return known and any(certify(form, "nonnegative", low, high, values).holds is True for form in reversed(forms))
+    for form in reversed(forms) if known else ():
+        # smaller intervals of x do not help where a point leaves the sign open because of the parameters
+        hopeless = used and any(_at(form, point, used).low < 0 for point in points)
+        if not hopeless and certify(form, "nonnegative", low, high, values).holds is True:
+            return True
+    return False
 
 
 def _forms(cell: Cell):
@@ -88,8 +96,5 @@ def _ends(cell: Cell, values) -> tuple[arb, arb]:
     return numbers(cell.lower).low if low else NEG_INF, numbers(cell.upper).high if high else INF
 
 
-def _negative_at(slope: Expr, point: arb, low: arb, high: arb, values) -> bool:
-    if not (low < point < high):
-        return False
-    left, right = point.lower(), point.upper()
-    return bool(Ranges(left, right, values)(slope).high < 0)
+def _at(slope: Expr, point: arb, values) -> Range:
+    return Ranges(point.lower(), point.upper(), values)(slope)

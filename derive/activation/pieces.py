@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 from flint import acb, arb, fmpq
@@ -15,8 +15,10 @@ from derive.activation import parity as symmetry
 from derive.activation.bounds import bound, largest
 from derive.activation.cells import Cell
 from derive.activation.growth import Growth
+from derive.activation.interval import INF, NEG_INF
 from derive.activation.normal_form import normal_form
-from derive.activation.ranges import INF, NEG_INF, constant
+from derive.activation.ranges import constant
+from derive.activation.removable import Removable, removable
 from derive.activation.terms import NormalForm, from_cells
 from derive.program.evaluate import plan
 from derive.program.gate import freeze
@@ -53,6 +55,11 @@ class PieceFunction:
         return tuple(freeze({"value": cell.value}, symbols) for cell in self.form.cells)
 
     @cached_property
+    def singularities(self) -> tuple[tuple[Removable, ...], ...]:
+        """The removable singularities of each piece, such as that of tanh(x)/x at 0."""
+        return tuple(removable(cell, self.values) for cell in self.form.cells)
+
+    @cached_property
     def parity(self) -> str | None:
         """ "odd", "even" or None, proved on the normal form."""
         return symmetry.parity(self.form)
@@ -64,7 +71,13 @@ class PieceFunction:
         """
         program = self.programs[i]
         arguments = [acb(z), *(acb(self.values[name]) for name in program.inputs[1:])]
-        return plan(program)(arguments, analytic)[0]
+        result = plan(program)(arguments, analytic)[0]
+        if not result.is_finite():
+            for singularity in self.singularities[i]:
+                filled = singularity.value(acb(z), self.values, analytic)
+                if filled.is_finite():
+                    return filled
+        return result
 
     def at(self, x: Fraction | int | arb) -> arb:
         """The value at a real point; at a breakpoint the mean of both sides.
@@ -99,10 +112,11 @@ class PieceFunction:
             raise EocError("a tail starts at a distance >= 0 from the origin", where=str(start))
         ends = [NEG_INF, *self.breaks, INF]
         found = []
-        for cell, left, right in zip(self.form.cells, ends, ends[1:], strict=False):
+        for i, (cell, (left, right)) in enumerate(zip(self.form.cells, pairwise(ends), strict=True)):
             near, far = (left.lower(), right.upper()) if side > 0 else (-right.upper(), -left.lower())
             if far > start:
-                found.append(bound(cell.value, side, max(near, start), far, self.values))
+                evaluate = partial(self.value, i) if self.singularities[i] else None
+                found.append(bound(cell.value, side, max(near, start), far, self.values, evaluate))
         return largest(found)
 
 

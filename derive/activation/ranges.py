@@ -3,66 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from flint import acb, arb
 from sympy import Add, Expr, Max, Min, Mul, Poly, Pow, Symbol
 
+from derive.activation.interval import INF, NEG_INF, WHOLE, Range, integer_power, intersect, outward, positive_power
 from derive.program.evaluate import run_balls
 from derive.program.gate import freeze
 from derive.program.program import Program
 from derive.program.registry import by_head, operations
 from derive.program.symbols import X
 from derive.records import Unsupported
-
-INF, NEG_INF = arb.pos_inf(), arb.neg_inf()
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """low <= f(x) <= high for every x of an interval at which f is finite; the ends are exact numbers or ±inf."""
-
-    low: arb
-    high: arb
-
-    def __neg__(self) -> Range:
-        return Range(-self.high, -self.low)
-
-    def __add__(self, other: Range) -> Range:
-        return _outward(self.low + other.low, self.high + other.high)
-
-    def __mul__(self, other: Range) -> Range:
-        ends = [_times(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
-        lows, highs = [end.lower() for end in ends], [end.upper() for end in ends]
-        return Range(min(lows), max(highs))
-
-    def finite(self) -> bool:
-        """Whether both ends are finite."""
-        return bool(self.low.is_finite() and self.high.is_finite())
-
-    def magnitude(self) -> Range:
-        """The range of |f|."""
-        if self.low >= 0:
-            return self
-        return -self if self.high <= 0 else Range(arb(0), max(-self.low, self.high))
-
-    def ball(self) -> arb:
-        """A ball that contains a finite range."""
-        return self.low.union(self.high)
-
-
-WHOLE = Range(NEG_INF, INF)
-
-
-def _outward(low: arb, high: arb) -> Range:
-    return Range(NEG_INF if low.is_nan() else low.lower(), INF if high.is_nan() else high.upper())
-
-
-def _times(a: arb, b: arb) -> arb:
-    """A product of end points: 0 times an end point at infinity is 0, because every value is finite."""
-    return arb(0) if a.is_zero() or b.is_zero() else a * b
-
 
 INCREASING = {
     "exp": (arb(0), INF),
@@ -84,6 +36,9 @@ INCREASING = {
 """Increasing functions with bounds of their values, by operation."""
 
 DECREASING = {"erfc": (arb(0), arb(2)), "erfcx": (arb(0), INF), "acos": (arb(0), arb(4))}
+
+RECIPROCAL = {"coth": "tanh", "csch": "sinh"}
+"""Reciprocals of increasing functions."""
 
 EVEN = {"cosh": (1, arb(1), INF), "sech": (-1, arb(0), arb(1)), "normal_pdf": (-1, arb(0), arb(1))}
 """Even functions: +1 increasing or -1 decreasing in |u|, with bounds of their values."""
@@ -115,7 +70,7 @@ class Ranges:
         boxed = bool(self.boxes) and any(s.name in self.boxes for s in expr.free_symbols)
         if not expr.has(X) and not boxed:
             value = constant(expr, self.values)
-            return _outward(value.lower(), value.upper()) if value.is_finite() else WHOLE
+            return outward(value.lower(), value.upper()) if value.is_finite() else WHOLE
         if isinstance(expr, (Add, Pow, Mul)) and not boxed and expr.is_polynomial(X):
             return self._polynomial(expr)
         if isinstance(expr, Add):
@@ -179,9 +134,11 @@ class Ranges:
         inside = Range(max(inside.low, arb(0)), inside.high)  # where the power is real, the base is >= 0
         power = constant(exponent, self.values)
         if power > 0:
-            return Range(_root(inside.low, power).lower(), _root(inside.high, power).upper())
+            return Range(positive_power(inside.low, power).lower(), positive_power(inside.high, power).upper())
         if power < 0:
-            return integer_power(Range(_root(inside.low, -power).lower(), _root(inside.high, -power).upper()), -1)
+            return integer_power(
+                Range(positive_power(inside.low, -power).lower(), positive_power(inside.high, -power).upper()), -1
+            )
         return WHOLE
 
     def _function(self, expr: Expr) -> Range:
@@ -192,13 +149,15 @@ class Ranges:
             inside = self(expr.args[0])
             if operation.name in INCREASING:
                 return increasing(operation.name, inside)
+            if operation.name in RECIPROCAL:
+                return integer_power(increasing(RECIPROCAL[operation.name], inside), -1)
             if operation.name in DECREASING:
                 return monotone(operation.name, Range(inside.high, inside.low), DECREASING[operation.name])
             if operation.name in EVEN:
-                direction, *bounds = EVEN[operation.name]
+                direction, lowest, highest = EVEN[operation.name]
                 size = inside.magnitude()
                 ends = size if direction > 0 else Range(size.high, size.low)
-                return monotone(operation.name, ends, tuple(bounds))
+                return monotone(operation.name, ends, (lowest, highest))
         return self._by_ball(operation, expr)
 
     def _by_ball(self, operation, expr: Expr) -> Range:
@@ -231,44 +190,6 @@ def constant(expr: Expr, values: Mapping[str, arb]) -> arb:
     return result.real if result.imag.is_zero() else arb.nan()
 
 
-def intersect(first: Range, second: Range) -> Range:
-    """What two enclosures of one function share."""
-    return Range(max(first.low, second.low), min(first.high, second.high))
-
-
-def integer_power(base: Range, n: int) -> Range:
-    """base**n; unbounded where a negative power meets zero."""
-    if n < 0:
-        power = integer_power(base, -n)
-        if power.low > 0 or power.high < 0:
-            ends = Range(_reciprocal(power.high), _reciprocal(power.low))
-            return Range(ends.low.lower(), ends.high.upper())
-        if power.low >= 0:
-            return Range(_reciprocal(power.high).lower(), INF)
-        return Range(NEG_INF, _reciprocal(power.low).upper()) if power.high <= 0 else WHOLE
-    if n == 0:
-        return Range(arb(1), arb(1))
-    if n % 2 == 0:
-        base = base.magnitude()
-    return Range(_ends_power(base.low, n).lower(), _ends_power(base.high, n).upper())
-
-
-def _ends_power(end: arb, n: int) -> arb:
-    """end**n by products, which Arb's general power is not for zero and infinite numbers."""
-    result = end
-    for _ in range(n - 1):
-        result = result * end
-    return result
-
-
-def _reciprocal(end: arb) -> arb:
-    return 1 / end if end.is_finite() else arb(0)
-
-
-def _root(end: arb, power: arb) -> arb:
-    return end if end.is_zero() or not end.is_finite() else end**power
-
-
 def increasing(name: str, inside: Range) -> Range:
     """The range of an increasing operation."""
     return monotone(name, inside, INCREASING[name])
@@ -279,8 +200,8 @@ def monotone(name: str, ends: Range, bounds: tuple[arb, arb]) -> Range:
     ball = operations()[name].ball
     values = []
     for end, bound, side in ((ends.low, bounds[0], "lower"), (ends.high, bounds[1], "upper")):
-        value = ball([acb(end)], False) if end.is_finite() else None
-        real = value is not None and value.is_finite() and value.imag.is_zero()
+        value = ball([acb(end)], False) if end.is_finite() else acb(arb.nan())
+        real = value.is_finite() and value.imag.is_zero()
         values.append(getattr(value.real, side)() if real else bound)
     return intersect(Range(*values), Range(*bounds))
 

@@ -232,6 +232,6 @@ def generator(expr: Expr) -> tuple[Expr, Expr] | tuple[None, None]:
             return outer.xreplace({stand_in: X}), part
     poly = expr.as_poly() if isinstance(expr, (Add, Mul, Pow)) else None  # exp(2*x) is the square of exp(x)
     parts = [g for g in poly.gens if g.has(X)] if poly is not None else []
-    if len(parts) == 1 and parts[0].func in INVERSES:
+    if poly is not None and len(parts) == 1 and parts[0].func in INVERSES:
         return poly.as_expr(*(X if g == parts[0] else g for g in poly.gens)), parts[0]
     return None, None

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from flint import arb
 from sympy import Add, Expr, Integer, Mul, Poly, Pow, exp, log
 
-from derive.activation.growth import Growth, Log, best, product, total, worst
-from derive.activation.ranges import INF, NEG_INF, Range, Ranges, constant, integer_power
+from derive.activation.growth import Growth, Log, best, log_of, product, total, worst
+from derive.activation.interval import INF, Range, integer_power
+from derive.activation.ranges import Ranges, constant
 from derive.activation.tail_rules import ABOVE, BELOW
 from derive.program.registry import by_head
 from derive.program.symbols import X
@@ -41,7 +42,7 @@ class Tail:
         bound = self.above(expr)
         if bound is None:
             return None
-        whole = max(0, int(bound.n.ceil().unique_fmpz()))
+        whole = max(0, int(str(bound.n.ceil().unique_fmpz())))
         # a decaying power is at most its value at the start
         a = bound.a + (bound.n * (1 + self.start).log() if bound.n < 0 else 0)
         return Growth(a.upper() if a.is_finite() else a, bound.b, bound.s, whole)
@@ -73,7 +74,7 @@ class Tail:
 
     def _constant_above(self, expr):
         size = self.ranges(expr).magnitude()
-        return Log(size.high.log() if size.high > 0 else NEG_INF) if size.finite() else None
+        return Log(log_of(size.high)) if size.finite() else None
 
     def _constant_below(self, expr):
         low = self.ranges(expr).magnitude().low
@@ -128,7 +129,7 @@ class Tail:
             max(abs(p), abs(q)) for p, q in ((high.a, low.a), (high.b, low.b), (high.s, low.s), (high.n, low.n))
         )
         degree = 2 if s > 0 else 1 if b > 0 or n > 0 else 0
-        return Log((a + b + s + n).log(), n=arb(degree))
+        return Log(log_of(a + b + s + n), n=arb(degree))
 
     # lower bounds of |expr|
 
@@ -136,7 +137,7 @@ class Tail:
         if not expr.has(X):
             return None
         if expr == X:
-            return Log((self.start / (1 + self.start)).log(), n=arb(1))
+            return Log((self.start / (1 + self.start)).log(), n=arb(1)) if self.start > 0 else None
         if isinstance(expr, Add):
             return self._dominant(expr)
         if isinstance(expr, Mul):

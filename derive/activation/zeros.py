@@ -19,8 +19,13 @@ def real_zeros(expr: Expr) -> list[Expr] | None:
     if expr.is_positive or expr.is_negative or isinstance(expr, exp):
         return []
     if isinstance(expr, Mul):
-        found = [real_zeros(factor) for factor in expr.args]
-        return None if None in found else _distinct([zero for zeros in found for zero in zeros])
+        found: list[Expr] = []
+        for factor in expr.args:
+            zeros = real_zeros(factor)
+            if zeros is None:
+                return None
+            found += zeros
+        return _distinct(found)
     if isinstance(expr, Pow) and expr.exp.is_positive and not expr.exp.has(X):
         return real_zeros(expr.base)
     if expr.func in (tanh, sinh, asinh, atan, erf):

@@ -33,7 +33,7 @@ from sympy import (
 
 from derive.activation.certify import certify, simplest
 from derive.activation.facts import facts
-from derive.activation.ranges import INF, NEG_INF
+from derive.activation.interval import INF, NEG_INF
 from derive.program.operations.normal_cdf import NormalCdf
 from derive.program.operations.sigmoid import Sigmoid
 from derive.program.operations.softplus import Softplus

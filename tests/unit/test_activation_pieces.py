@@ -6,10 +6,11 @@ from fractions import Fraction
 
 import pytest
 from flint import acb, arb, ctx
-from sympy import Abs, Max, Min, Piecewise, S, Symbol, atan, cosh, erf, exp, log, sech, sin, sqrt, tan, tanh
+from sympy import Abs, Max, Min, Piecewise, S, Symbol, atan, cosh, coth, erf, exp, log, sech, sin, sqrt, tan, tanh
 
+from derive.activation.interval import INF, NEG_INF
 from derive.activation.pieces import piece_function
-from derive.activation.ranges import INF, NEG_INF, Ranges
+from derive.activation.ranges import Ranges
 from derive.program.operations.normal_cdf import NormalCdf
 from derive.program.operations.sigmoid import Sigmoid
 from derive.program.operations.softplus import Softplus
@@ -172,3 +173,38 @@ def test_ranges_contain_sampled_values():
                 )
                 value = f.at(point)
                 assert not value < found.low and not value > found.high
+
+
+@pytest.mark.parametrize(
+    "expr, point, limit",
+    [
+        (tanh(x) / x, 0, 1),
+        ((x - sin(x)) / x**3, 0, Fraction(1, 6)),
+        (x / (exp(x) - 1), 0, 1),
+        (x * coth(x), 0, 1),
+        ((x**2 - 1) / (x - 1), 1, 2),
+        ((cosh(2 * x) - 1) / (3 * x**2) + x, 0, Fraction(2, 3)),
+        (Piecewise(((exp(x) - 1) / x, x > 0), (1, True)), 0, 1),
+    ],
+    ids=str,
+)
+def test_values_at_a_removable_singularity(expr, point, limit):
+    f = piece_function(expr)
+    exact = arb(limit) if isinstance(limit, int) else arb(limit.numerator) / limit.denominator
+    assert f.at(point).overlaps(exact) and f.at(point).rad() < 1e-12
+    piece = len(f.breaks)
+    z = acb(arb(point, 0.01), arb(0, 0.01))
+    inside = f.value(piece, z, True)
+    assert inside.is_finite() and inside.real.rad() < 0.2
+    for near in (acb(point + 0.004, 0.003), acb(point, -0.01)):
+        assert inside.overlaps(f.value(piece, near, True))
+    assert not abs(f.at(point)) > f.tail(1, 0).at(arb(point))
+    assert f.tail(1, 0).a.is_finite()
+
+
+def test_a_pole_is_not_filled():
+    f = piece_function(tanh(x) / x**2)
+    assert not f.value(0, acb(0, arb(0, 0.01)), True).is_finite()
+    assert piece_function(exp(-1 / x**2)).singularities == ((),)
+    with pytest.raises(Unsupported):
+        f.tail(1, 0)
