@@ -5,24 +5,26 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from sympy import Add, Expr, Mul
+from sympy import Add, Expr, Mul, exp
 
 from derive.gaussian.atoms import Blocked
-from derive.gaussian.closed import Closed
+from derive.gaussian.closed import Closed, constant
 from derive.gaussian.node import GaussianE
-from derive.gaussian.problem import Problem
+from derive.gaussian.problem import Problem, marginal
+from derive.gaussian.rule import Outcome
 from derive.gaussian.rules import rules
 from derive.gaussian.scalars import Scalars
 from derive.gaussian.setup import problems
+from derive.gaussian.shapes import Printer
 from derive.records import Step
 
 
 @dataclass
 class Run:
-    """One derivation under way: its scalars, its memory, the conditions it met, its time limit."""
+    """One derivation under way: its scalars, memory, conditions and time limit, and a printer if it is traced."""
 
     scalars: Scalars
-    trace: bool
+    printer: Printer | None
     deadline: float
     known: dict[Problem, tuple[Closed, Step | None]] = field(default_factory=dict)
     conditions: dict[Expr, None] = field(default_factory=dict)
@@ -51,18 +53,13 @@ def derive_closed(node: GaussianE, *, trace: bool = False, budget_seconds: float
     """
     deadline = time.monotonic() + budget_seconds
     scalars, terms = problems(node)
-    run = Run(scalars, trace, deadline)
-    total, children, after = Closed(scalars, {}), [], []
-    for factor, problem in terms:
-        value, step = solve(problem, run)
-        total = total + factor * value
-        if trace:
-            after.append(factor.expr() * problem.node(scalars))
-            children.append(step)
+    run = Run(scalars, Printer(scalars) if trace else None, deadline)
+    outcome = Outcome(tuple((factor, (problem,)) for factor, problem in terms))
+    total, after, children = _evaluate(outcome, run, None)
     step = None
     if trace:
         source = next(rule.source for rule in rules() if rule.name == "linearity")
-        step = Step("linearity", node, Add(*after), "", source, tuple(children))
+        step = children[0] if after == node else Step("linearity", node, after, "", source, children)
     return Derived(total, tuple(run.conditions), tuple(run.sources), step)
 
 
@@ -72,34 +69,56 @@ def solve(problem: Problem, run: Run) -> tuple[Closed, Step | None]:
         return run.known[problem]
     if time.monotonic() > run.deadline:
         raise Blocked(["the time budget"])
-    scalars = run.scalars
     for rule in rules():
-        outcome = rule.apply(problem, scalars)
+        outcome = rule.apply(problem, run.scalars)
         if outcome is not None:
             break
     else:
-        raise Blocked([problem.describe(scalars)])
+        raise Blocked([problem.describe(run.scalars)])
     run.conditions.update(dict.fromkeys(outcome.positive))
     run.sources[rule.source] = None
-    total, children, after = Closed(scalars, {}), [], []
-    for factor, parts in outcome.terms:
-        value, shown = factor, [factor.expr()] if run.trace else []
-        for part in parts:
-            if part.measure() >= problem.measure():
-                raise RuntimeError(f"rule {rule.name} does not lower the measure")
-            closed, step = solve(part, run)
-            value = value * closed
-            if run.trace:
-                shown.append(part.node(scalars))
-                children.append(step)
-        total = total + value
-        after.append(Mul(*shown))
+    total, after, children = _evaluate(outcome, run, (rule.name, problem.measure()))
     step = None
-    if run.trace:
-        before = problem.node(scalars)
-        step = Step(rule.name, before, Add(*after), as_text(outcome.positive), rule.source, tuple(children))
+    if run.printer:
+        before = problem.node(run.scalars, run.printer.element)
+        step = Step(rule.name, before, after, as_text(outcome.positive), rule.source, children)
     run.known[problem] = total, step
     return total, step
+
+
+def _evaluate(outcome: Outcome, run: Run, above: tuple[str, tuple] | None) -> tuple[Closed, Expr, tuple[Step, ...]]:
+    """The value of an outcome, how it reads, and the steps below it; each part must be smaller than what is above."""
+    scalars = run.scalars
+    total, children, shown = Closed(scalars, {}), [], []
+    for factor, parts in outcome.terms:
+        nodes, values = [], []
+        for part in parts:
+            coefficient, inner = marginal(part, scalars)
+            factor = factor * constant(scalars, coefficient)
+            if not inner.names:
+                factor = factor * constant(scalars, sum((c for _, c in inner.poly), scalars.zero))
+                continue
+            if above and inner.measure() >= above[1]:
+                raise RuntimeError(f"rule {above[0]} does not lower the measure")
+            value, step = solve(inner, run)
+            values.append(value)
+            if run.printer:
+                nodes.append(inner.node(scalars, run.printer.element))
+                children.append(step)
+        if run.printer:
+            shown.append(Mul(_spelled(factor, run.printer), *nodes))
+        for value in values:
+            factor = factor * value
+        total = total + factor
+    return total, Add(*shown), tuple(children)
+
+
+def _spelled(closed: Closed, printer: Printer) -> Expr:
+    terms = []
+    for key, coefficient in closed.terms.items():
+        special = exp(printer.element(key.exponent)) * Mul(*[f**power for f, power in key.specials])
+        terms.append(printer.coefficient(coefficient, key.radicals) * special)
+    return Add(*terms)
 
 
 def as_text(positive: tuple[Expr, ...]) -> str:

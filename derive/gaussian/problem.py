@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import comb
 
@@ -62,17 +63,17 @@ class Problem:
         degrees = tuple(sorted((sum(key) for key, _ in self.poly + self.imag), reverse=True))
         return (unresolved + moved, degrees, len(self.steps), len(self.names))
 
-    def node(self, scalars: Scalars) -> Expr:
-        """The same expectation as a SymPy node, for reading."""
-        low = scalars.lower
+    def node(self, scalars: Scalars, spell: Callable | None = None) -> Expr:
+        """The same expectation as a SymPy node, for reading; `spell` turns field elements into expressions."""
+        low = spell or scalars.lower
         z = self.names
-        body = _poly_expr(scalars, z, self.poly)
+        body = _poly_expr(low, z, self.poly)
         if self.wave:
             angle = Add(*[low(w) * x for w, x in zip(self.wave, z, strict=True)]) + low(self.phase)
-            body = body * cos(angle) - _poly_expr(scalars, z, self.imag) * sin(angle)
+            body = body * cos(angle) - _poly_expr(low, z, self.imag) * sin(angle)
         factors = [body]
         if self.quad:
-            factors.append(exp(_poly_expr(scalars, z, self.quad)))
+            factors.append(exp(_poly_expr(low, z, self.quad)))
         for cdf in self.cdfs:
             affine = Add(*[low(a) * x for a, x in zip(cdf.vector, z, strict=True)]) + low(cdf.offset)
             factors.append(NormalCdf(affine / low(cdf.noise) ** Rational(1, 2)))
@@ -93,8 +94,8 @@ class Problem:
         return str(self.node(scalars).body)
 
 
-def _poly_expr(scalars: Scalars, z, poly: Poly) -> Expr:
-    return Add(*[scalars.lower(c) * Mul(*[x**k for x, k in zip(z, key, strict=True)]) for key, c in poly])
+def _poly_expr(low: Callable, z, poly: Poly) -> Expr:
+    return Add(*[low(c) * Mul(*[x**k for x, k in zip(z, key, strict=True)]) for key, c in poly])
 
 
 def frozen(poly: dict) -> Poly:
@@ -139,6 +140,22 @@ def used(problem: Problem) -> list[int]:
     return sorted(found)
 
 
+def marginal(problem: Problem, scalars: Scalars) -> tuple[object, Problem]:
+    """(c, p) with E problem = c * E p: unused variables and those that equal 0 gone, a lone coefficient out."""
+    if not (any(problem.mean) or problem.quad or problem.wave or problem.cdfs or problem.spaces):
+        stepped = {step.index for step in problem.steps}
+        zero = [i for i in range(len(problem.names)) if not problem.cov[i][i] and i not in stepped]
+        if zero:
+            problem = replace(problem, poly=tuple(item for item in problem.poly if not any(item[0][i] for i in zero)))
+    keep = used(problem)
+    if len(keep) < len(problem.names):
+        problem = restrict(problem, keep)
+    if len(problem.poly) == 1 and not problem.imag:
+        key, coefficient = problem.poly[0]
+        return coefficient, replace(problem, poly=((key, scalars.one),))
+    return scalars.one, problem
+
+
 def shifted(poly: Poly, shift: tuple, zero) -> Poly:
     """The polynomial in y where z = y + shift."""
     if not any(shift):
@@ -167,4 +184,4 @@ def plus(first: Poly, second: Poly, zero) -> Poly:
     return frozen(total)
 
 
-__all__ = ["Cdf", "Poly", "Problem", "Side", "frozen", "plus", "restrict", "shifted", "times", "used"]
+__all__ = ["Cdf", "Poly", "Problem", "Side", "frozen", "marginal", "plus", "restrict", "shifted", "times", "used"]

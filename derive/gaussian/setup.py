@@ -116,8 +116,8 @@ def _problem(
         quad=frozen(exponent),
         wave=wave,
         phase=phase,
-        cdfs=tuple(sorted(cdfs, key=str)),
-        spaces=tuple(sorted(spaces, key=str)),
+        cdfs=tuple(sorted(cdfs, key=lambda cdf: ([not c for c in cdf.vector], str(cdf)))),
+        spaces=tuple(sorted(spaces, key=lambda space: ([not c for c in space[0]], str(space)))),
         steps=tuple(sorted(steps, key=lambda step: step.index)),
     )
     return factor, problem

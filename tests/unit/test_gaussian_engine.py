@@ -33,12 +33,12 @@ def steps(step):
 
 def test_the_derivation_is_a_tree_of_steps():
     tree = steps(derivation(pair(GELU, GELU)))
-    assert 6 <= len(tree) <= 20
-    assert {step.rule for step in tree} >= {"linearity", "auxiliary", "stein", "orthant_2"}
+    assert [step.rule for step in tree] == ["auxiliary", "stein", "orthant_2", "stein", "stein"]
+    assert derivation(pair(Max(X, 0) + X, X)).rule == "linearity"
     for step in tree:
         assert step.source and isinstance(step.before, GaussianE)
         nodes = [child.before for child in step.children]
-        assert all(node in step.after.atoms(GaussianE) or not step.after.has(GaussianE) for node in nodes)
+        assert set(nodes) == step.after.atoms(GaussianE)
     assert answer(pair(GELU, GELU)).step is derivation(pair(GELU, GELU))
 
 

@@ -33,7 +33,9 @@ def apply(problem, scalars):
         if covariance:
             weight = density(problem.cov[step.index][step.index], step.threshold, scalars)
             weight = weight * constant(scalars, step.side * covariance)
-            terms.append((weight, (face(outer, place, scalars),)))
+            cut = face(outer, place, scalars)
+            if cut.poly:
+                terms.append((weight, (cut,)))
     return Outcome(tuple(terms))
 
 

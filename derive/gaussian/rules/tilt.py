@@ -134,7 +134,8 @@ RULE = Rule(
     name="tilt",
     order=30,
     statement=r"\mathbb{E}\bigl[e^{z^\top Az+b^\top z}g(z)\bigr]"
-    r"=\frac{e^{b^\top\Sigma'b/2}}{\sqrt{\det(I-2\Sigma A)}}\,\mathbb{E}\,g(y+\Sigma'b),\quad y\sim\mathcal{N}(0,\Sigma'),\;\Sigma'=(I-2\Sigma A)^{-1}\Sigma,"
+    r"=\frac{e^{b^\top\Sigma'b/2}}{\sqrt{\det(I-2\Sigma A)}}\,\mathbb{E}\,g(y+\Sigma'b),"
+    r"\quad y\sim\mathcal{N}(0,\Sigma'),\;\Sigma'=(I-2\Sigma A)^{-1}\Sigma,"
     r"\text{ if }\Sigma^{-1}-2A\succ0",
     source="completing the square; for imaginary b the characteristic function",
     apply=apply,
