@@ -16,6 +16,8 @@ from derive.gaussian.scan import scan
 from derive.program.symbols import SIGMA_B, SIGMA_W, Q
 from derive.records import EdgePoint, Unsupported
 
+MOST_DIGITS = 400
+
 
 def split(variance: Expr, gain: Expr) -> tuple[Expr, Expr]:
     """The second moment m2 and mean squared slope d1 of V = sigma_w^2 m2 + sigma_b^2, chi = sigma_w^2 d1.
@@ -41,36 +43,42 @@ def at_q(variance: Expr, gain: Expr, values: Mapping[str, Any], digits: int = 16
     (arXiv 1902.06853), who parametrise the curve by q.
     """
     second, slope = split(variance, gain)
-    slope_of_second = differentiate(second, Q)
-    for attempt in range(3):
-        goal = (digits + 4) * (attempt + 1)
+    invariant = zero_everywhere(second, slope)
+    goal = digits + 4
+    while True:
         with flint.ctx.workprec(int(3.4 * goal) + 40):
             q = ball(values["q"])
-            m2, d1, dm2 = (evaluate(e, values, goal)[0] for e in (second, slope, slope_of_second))
+            m2, d1, dm2 = (evaluate(e, values, goal)[0] for e in (second, slope, differentiate(second, Q)))
             w2 = 1 / d1
-            b2 = q - m2 * w2
-            if b2.contains(0) and attempt < 2 and not zero_everywhere(second, slope):
-                continue
-            return _point(w2, b2, q, dm2 * w2, b2.contains(0) and zero_everywhere(second, slope))
-    raise AssertionError("unreachable")
+            b2 = flint.arb(0) if invariant else q - m2 * w2
+            # a saturating function at small q has sigma_b^2 as small as its Gaussian tail: ask for more digits
+            if not b2.contains(0) or invariant or goal >= (MOST_DIGITS if closed_forms(second, slope) else 60):
+                return _point(w2, b2, q, dm2 * w2)
+        goal *= 2
 
 
 def zero_everywhere(second: Expr, slope: Expr) -> bool:
     """Whether sigma_b^2 = q - m2(q)/d1(q) vanishes identically, by the closed forms (scale-invariant functions)."""
+    closed = closed_forms(second, slope)
+    if closed is None or not all(form.is_polynomial(Q) for form in closed):
+        return False
+    return expand(Q * closed[1] - closed[0]) == 0
+
+
+def closed_forms(*expressions: Expr) -> tuple[Expr, ...] | None:
+    """The expressions with their nodes closed, or None where one has no closed form."""
     closed = []
-    for expr in (second, slope):
+    for expr in expressions:
         forms = {node: closed_form(node) for node in outermost(expr)}
         if any(form is None for form in forms.values()):
-            return False
+            return None
         closed.append(expr.xreplace(forms))
-    return closed[0].is_polynomial(Q) and closed[1].is_polynomial(Q) and expand(Q * closed[1] - closed[0]) == 0
+    return tuple(closed)
 
 
-def _point(w2: flint.arb, b2: flint.arb, q: flint.arb, par: flint.arb, zero: bool) -> EdgePoint:
-    if zero:
-        b2 = flint.arb(0)
-    valid = bool(b2 >= 0)
-    sigma_b = to_enclosure(b2.sqrt()) if valid else None
+def _point(w2: flint.arb, b2: flint.arb, q: flint.arb, par: flint.arb) -> EdgePoint:
+    valid = True if b2 >= 0 else False if b2 < 0 else None
+    sigma_b = None if valid is False else to_enclosure(b2.nonnegative_part().sqrt())
     stable = True if abs(par) < 1 else False if abs(par) > 1 else None
     return EdgePoint(
         sigma_w=to_enclosure(w2.sqrt()),
@@ -113,4 +121,4 @@ def _at_root(second: Expr, slope: Expr, values: Mapping[str, Any], sigma_b2: Fra
     with flint.ctx.workprec(120):
         d1 = evaluate(slope, values, 20)[0]
         dm2 = evaluate(differentiate(second, Q), values, 20)[0]
-        return _point(1 / d1, ball(sigma_b2), values["q"], dm2 / d1, sigma_b2 == 0)
+        return _point(1 / d1, ball(sigma_b2), values["q"], dm2 / d1)

@@ -18,7 +18,7 @@ class EdgePoint:
     q             the variance at which both conditions hold
     chi           gradient gain (1 by construction where the point is joint)
     chi_parallel  slope of the variance map at q
-    valid         sigma_b2 >= 0
+    valid         sigma_b2 >= 0; None where its sign is undecided
     stable        |chi_parallel| < 1; None where it is exactly 1 or undecided
     """
 
@@ -28,7 +28,7 @@ class EdgePoint:
     q: Any
     chi: Any
     chi_parallel: Any
-    valid: bool
+    valid: bool | None
     stable: bool | None
 
 

@@ -8,15 +8,16 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from sympy import Expr, latex, oo, sqrt
+from sympy import Expr, Integer, latex, oo, sqrt
 
 from derive.depth import edge, fixed
 from derive.depth.edges import EdgeOfChaos
+from derive.gaussian.numbers import differentiate
 from derive.layers import layers
 from derive.layers.block import Block, BlockMaps, as_layer, join, maps
 from derive.layers.elementwise import Elementwise
 from derive.program.symbols import Q1, SIGMA_B, SIGMA_W, Q
-from derive.records import EocError, Interval, OperatingPoint
+from derive.records import EdgePoint, EocError, Interval, OperatingPoint
 from derive.surface.activations import Activation
 from derive.surface.exact import exact
 from derive.surface.results import Result
@@ -167,16 +168,20 @@ class Theory:
     def edge_of_chaos(self, q: Any = None, *, sigma_b: Any = None, digits: int = 16, **parameters: Any) -> EdgeOfChaos:
         """The points where V(q) = q and chi(q) = 1.
 
-        q        the fixed point's variance (default 1), or
-        sigma_b  the bias standard deviation: every point of the curve with it
+        q        the fixed point's variance (default 1); q="q" gives the whole curve as Results in q
+        sigma_b  or the bias standard deviation: every point of the curve with it
+        parameters of phi that are not given stay symbols, and the point's values are Results
 
         `.points` holds EdgePoints sorted by q, `.reason` says why there is none; scalar attributes are those of the
         valid and stable point with the smallest q, else of the first.
         """
         if self.maps.jumps:
             return EdgeOfChaos((), "the activation jumps, so that chi is infinite at every sigma_w")
-        values = self._values(parameters)
         variance, gain = self.variance_map.template, self.chi.template
+        free = set(dict(self.domains)) - set(parameters)
+        if sigma_b is None and (q == "q" or q == Q or free):
+            return self._symbolic_edge(1 if q is None else q, parameters)
+        values = self._values(parameters)
         if sigma_b is None:
             start = exact(1 if q is None else q, "q")
             if start <= 0:
@@ -188,6 +193,28 @@ class Theory:
                 "q and sigma_b are both given", why="one of them fixes the point", instead="edge_of_chaos(q=1)"
             )
         return edge.at_sigma_b(variance, gain, values, exact(sigma_b, "sigma_b"))
+
+    def _symbolic_edge(self, q: Any, parameters: Mapping[str, Any]) -> EdgeOfChaos:
+        """The point with symbols left: its values are Results in q and the parameters."""
+        second, slope = edge.split(self.variance_map.template, self.chi.template)
+        zero = edge.zero_everywhere(second, slope)
+        bias = Integer(0) if zero else Q - second / slope
+        templates = {
+            "sigma_w": (1 / sqrt(slope), r"\sigma_w"),
+            "sigma_b": (sqrt(bias), r"\sigma_b"),
+            "sigma_b2": (bias, r"\sigma_b^{2}"),
+            "q": (Q, "q"),
+            "chi": (Integer(1), r"\chi"),
+            "chi_parallel": (differentiate(second, Q) / slope, r"\chi_\parallel"),
+        }
+        given = {**parameters, **({} if q == "q" or q == Q else {"q": q})}
+        made = {}
+        for name, (template, symbol) in templates.items():
+            result = self._result(template, ("q",), f"{name} on the edge of chaos", symbol)
+            known = {k: v for k, v in given.items() if k in (*result.arguments, *dict(result.domains))}
+            made[name] = result.subs(known)
+        point = EdgePoint(**made, valid=True if zero else None, stable=None)
+        return EdgeOfChaos((point,), "every q is a fixed point" if zero else "")
 
     def at(self, sigma_w: Any, sigma_b: Any = 0, q0: Any = 1, **parameters: Any) -> OperatingPoint:
         """Fixed points, phases and depth scales at (sigma_w, sigma_b); scalars are those of the attractor of q0."""
