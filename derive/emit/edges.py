@@ -17,7 +17,8 @@ def edges(expr: Expr) -> Expr:
     (A K + B q1 + C q2)/Delta, where A**2 = 4 B C: -(v sqrt(q2) - s t u sqrt(q1))**2/(2 Delta) - s A/(sqrt(q1 q2) + |K|)
     with u = sqrt(-2 B), v = sqrt(-2 C), t the sign of A (a Gaussian exponent at two thresholds), and
 
-    (A K + B q1)/sqrt(q1 Delta) = (s A sqrt(q2) + B sqrt(q1))/sqrt(Delta) - s A sqrt(Delta)/(sqrt(q1) (sqrt(q1 q2) + |K|)).
+    (A K + B q1)/sqrt(q1 Delta) = (s A sqrt(q2) + B sqrt(q1))/sqrt(Delta)
+    - s A sqrt(Delta)/(sqrt(q1) (sqrt(q1 q2) + |K|)).
     """
     symbols = {symbol.name: symbol for symbol in expr.free_symbols}
     if not {"K", "Delta"} <= symbols.keys():

@@ -26,6 +26,8 @@ def arguments(name, arity, source):
     values = [sympy.Rational(source.uniform(low, high)) for _ in range(count)]
     if name == "pow":
         values[0] = abs(values[0])
+    if name == "exp_difference":
+        values[2] = values[0] - values[1]
     if name == "clip":
         values[1:] = sorted(values[1:])
     if name.startswith("bivariate_normal_cdf"):

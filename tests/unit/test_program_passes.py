@@ -31,6 +31,7 @@ def operations_of(program):
         (X - X * erf(X), "erfc", {"erf"}),
         (2 * A - A * erfc(X), "erfc", {"sub"}),
         (1 - erfc(X), "erf", {"erfc"}),
+        (X * exp(A * X - X**2) - X * exp(-A * X - X**2), "exp_difference", {"exp"}),
         (1 - NormalCdf(X), "normal_cdf", {"sub"}),
         (1 - tanh(X) ** 2, "sech", {"tanh"}),
         (A - A * cos(X), "sin", {"cos"}),
@@ -58,6 +59,7 @@ def test_program_stable_form_leaves_neighbours_alone(expr):
 def test_program_stable_forms_are_accurate_far_out():
     """The point of the pass: float64-like accuracy where the typed form cancels, seen at 15 digits."""
     cases = [(1 - erf(X), 6), (1 + erf(X), -6), (exp(X) - 1, "1e-13"), (log(1 + exp(X)), -40), (1 - tanh(X) ** 2, 25)]
+    cases.append((exp(X - 1) - exp(-X - 1), "1e-13"))
     for expr, x in cases:
         before = freeze({"y": expr}, (X,))
         with mpmath.workdps(60):

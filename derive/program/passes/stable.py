@@ -12,8 +12,9 @@ def stabilise(program: Program) -> Program:
     """The program with
 
     log(1 + exp a) -> softplus a, log(1 + a) -> log1p a, exp a - 1 -> expm1 a,
-    1/(1 + exp(-a)), exp a/(1 + exp a) -> sigmoid a, 1 +- erf a, 2 - erfc a -> erfc, 1 - erfc a -> erf a,
-    1 - Phi a -> Phi(-a), 1 - sigmoid a -> sigmoid(-a), 1 - cos a -> 2 sin(a/2)**2, 1 - tanh(a)**2 -> sech(a)**2,
+    exp a - exp b -> one operation of a, b and a - b, 1/(1 + exp(-a)), exp a/(1 + exp a) -> sigmoid a,
+    1 +- erf a, 2 - erfc a -> erfc, 1 - erfc a -> erf a, 1 - Phi a -> Phi(-a), 1 - sigmoid a -> sigmoid(-a),
+    1 - cos a -> 2 sin(a/2)**2, 1 - tanh(a)**2 -> sech(a)**2,
     f*step(a) and f*(indicator) -> a selection (0 times infinity is not zero),
 
     all of them also with a common factor. Equal to the program as real functions.
@@ -67,6 +68,8 @@ def _merge_once(builder: Builder, terms: list[tuple[int, int]]) -> list[tuple[in
                 if j == i:
                     continue
                 found = _pair(builder, name, rest, argument, other, other_sign == sign)
+                if found is None and name == "exp" and other_sign != sign:
+                    found = _two_exponentials(builder, rest, argument, other)
                 if found is not None:
                     flip, value = found
                     kept = [pair for k, pair in enumerate(terms) if k not in (i, j)]
@@ -113,6 +116,28 @@ def _pair(builder: Builder, name: str, rest: tuple[int, ...], a: int, other: int
     if name == "erfc" and _same_product(builder, (builder.literal(TWO), *rest), other):
         return 1, builder.mul((*rest, builder.put("erfc", builder.neg(a))))
     return None
+
+
+def _two_exponentials(builder: Builder, rest: tuple[int, ...], a: int, other: int):
+    """other - rest*exp(a) with other = rest*exp(b), as one term."""
+    for name, other_rest, b in _factored(builder, other):
+        if name == "exp" and _normal(builder, rest) == _normal(builder, other_rest):
+            terms = _cancelled(_terms(builder, b, 1) + _terms(builder, a, -1))
+            plus, minus = (tuple(term for sign, term in terms if sign == wanted) for wanted in (1, -1))
+            difference = builder.signed_sum(plus, minus)
+            return 1, builder.mul((*rest, builder.put("exp_difference", b, a, difference)))
+    return None
+
+
+def _cancelled(terms: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The terms of a sum without those that appear with both signs."""
+    kept: list[tuple[int, int]] = []
+    for sign, term in terms:
+        if (-sign, term) in kept:
+            kept.remove((-sign, term))
+        else:
+            kept.append((sign, term))
+    return kept
 
 
 def _same_product(builder: Builder, factors: tuple[int, ...], other: int) -> bool:
