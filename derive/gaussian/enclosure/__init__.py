@@ -14,7 +14,8 @@ from sympy import Add, Expr, Mul, Symbol, expand
 
 from derive.activation.pieces import piece_function, rational
 from derive.gaussian.enclosure.growth import ball
-from derive.gaussian.enclosure.one import enclose_one, hermite
+from derive.gaussian.enclosure.hermite_coefficients import hermite
+from derive.gaussian.enclosure.one import enclose_one
 from derive.gaussian.enclosure.pair import enclose_pair
 from derive.gaussian.enclosure.prepared import Prepared, prepare
 from derive.gaussian.enclosure.products import Shifted

@@ -20,6 +20,7 @@ MAX_PANELS = 600
 MAX_PAIRS = 12_000
 RHOS = (4.0, 2.7, 1.9)
 UP = 1 + 1e-9
+REAL_PARTS = tuple(acb(arb(mid, 0.25)) for mid in (-0.75, -0.25, 0.25, 0.75))
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,7 @@ def _panels(f, sigma: arb, s: arb, reach: float, n: int, goal: float) -> tuple[l
             weigh = _weigher(f, piece, (sigma, centre, half), small_sq)
             bound, size = best_bound(weigh, n, RHOS, goal / 30 / float(half))
             bound = float(half) * UP * bound
+            size = min(size, max(upper(f.value(piece, sigma * (centre + half * part), False)) for part in REAL_PARTS))
         if bound <= goal / 30:
             panels.append(Panel(centre, half, piece, size, bound))
             continue

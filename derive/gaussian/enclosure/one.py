@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import factorial
 from typing import TYPE_CHECKING
 
 import flint
@@ -84,10 +83,11 @@ def _attempt(f, q: arb, mean: arb, weight: list[arb], digits: int) -> tuple[arb,
     reach = (2 * arb(10).log() * (digits + 3)).sqrt().upper()
     goal = arb(10) ** (-digits - 1)
     total, size, done = arb(0), arb(0), None
+    ends = _ends(f, sigma, mean, reach, half=parity > 0)
+    guess = _guess(f, sigma, mean, weight, ends)
     for _ in range(12):
-        ends = _ends(f, sigma, mean, reach, half=parity > 0)
         for left, right, piece in _segments(f, sigma, mean, ends, done):
-            part = _integral(f, sigma, mean, weight, piece, left, right, goal * size / 4)
+            part = _integral(f, sigma, mean, weight, piece, left, right, goal * size.max(guess) / 8)
             total, size = total + part, size.max(abs(part).upper())
         total = total + _slivers(f, sigma, mean, weight, ends, done)
         done = ends
@@ -95,8 +95,22 @@ def _attempt(f, q: arb, mean: arb, weight: list[arb], digits: int) -> tuple[arb,
         if rest <= goal * size or not size > 0:
             break
         reach = reach * 5 / 4
+        ends = _ends(f, sigma, mean, reach, half=parity > 0)
     norm = (2 * arb.pi()).rsqrt() * (2 if parity > 0 else 1)
     return (total + arb(0, rest)) * norm, size * norm
+
+
+def _guess(f, sigma: arb, mean: arb, weight: list[arb], ends: tuple[arb, arb]) -> arb:
+    """About half the largest value of the integrand, for a first tolerance (nothing rests on it)."""
+    best, step = arb(0), (ends[1] - ends[0]) / 29
+    for k in range(30):
+        z = ends[0] + step * k
+        x = sigma * z + mean
+        piece = sum(1 for edge in f.breaks if edge.mid() < x.mid())
+        value = f.value(piece, acb(x), False) * (-(z * z) / 2).exp() * _polynomial(weight, z)
+        if value.is_finite():
+            best = best.max(value.abs_upper())
+    return (best / 2).mid()
 
 
 def _integral(f, sigma: arb, mean: arb, weight: list[arb], piece: int, left: arb, right: arb, tolerance: arb) -> arb:
@@ -218,20 +232,3 @@ def _polynomial_mean(weight: list[arb]) -> arb:
         total = total + weight[k] * moment
         moment = moment * (k + 1)
     return total
-
-
-def hermite(f: PieceFunction, q: Fraction | arb, order: int, digits: int = 16) -> list[arb]:
-    """The coefficients a_k(q) = E f(sqrt(q) z) He_k(z)/sqrt(k!), k = 0 .. order, as balls.
-
-    E f(u) g(v) = sum_k a_k(q1) b_k(q2) c^k (Mehler), and sum_k a_k(q)^2 = E f^2 (Parseval).
-    """
-    f, previous, current, coefficients = prepare(f), [], [1], []
-    for k in range(order + 1):
-        value = enclose_one(f, q, digits=digits, weight=current)
-        with flint.ctx.workprec(int(3.33 * digits) + 28):
-            coefficients.append(value / arb(factorial(k)).sqrt())
-        following = [0, *current]
-        for j, coefficient in enumerate(previous):
-            following[j] -= k * coefficient
-        previous, current = current, following
-    return coefficients

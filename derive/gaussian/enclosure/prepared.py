@@ -9,6 +9,7 @@ import flint
 from flint import acb, arb
 
 from derive.gaussian.enclosure.growth import Bound, everywhere
+from derive.program.symbols import X
 
 if TYPE_CHECKING:
     from derive.activation.pieces import PieceFunction
@@ -67,9 +68,17 @@ class Prepared:
             for probe in PROBES:
                 right, left = (self.value(self.piece_at(x), acb(x), False) for x in (arb(probe), arb(-probe)))
                 even, odd = even and right.overlaps(left), odd and right.overlaps(-left)
-        if not (even or odd):
-            return 0
-        return {"even": 1, "odd": -1}.get(self.source.parity, 0)
+        if even and not odd and hasattr(self.source, "form"):
+            return int(_is_mirrored(self.source.form.cells))
+        return {"even": 1, "odd": -1}.get(self.source.parity, 0) if even or odd else 0
+
+
+def _is_mirrored(cells) -> bool:
+    """Whether f(-x) is written as f(x) is: evenness halves the work, which is not worth a long proof."""
+    return all(
+        left.value.subs(X, -X) == right.value and left.lower == -right.upper
+        for left, right in zip(cells, reversed(cells), strict=True)
+    )
 
 
 def prepare(f):
