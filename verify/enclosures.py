@@ -39,14 +39,19 @@ class Moments:
         from derive.activation.normal_form import derivative, normal_form, to_piecewise
         from derive.formula import to_sympy
 
-        self.parameters = dict(subject.parameters)
-        self.phi = to_sympy(subject.formula)
-        self.dphi = to_piecewise(derivative(normal_form(self.phi))[0])
+        self.parameters, self.memo = dict(subject.parameters), subject.memo
+        if "phi" not in self.memo:
+            phi = to_sympy(subject.formula)
+            self.memo["phi"] = phi, to_piecewise(derivative(normal_form(phi))[0])
+        self.phi, self.dphi = self.memo["phi"]
 
     def _enclose(self, node: Any, **values: Any) -> Any:
         from derive.gaussian.enclosure import enclose
 
-        return enclose(node, {**self.parameters, **values}, DIGITS)
+        key = (node, *((name, str(value)) for name, value in values.items()))
+        if key not in self.memo:
+            self.memo[key] = enclose(node, {**self.parameters, **values}, DIGITS)
+        return self.memo[key]
 
     def mean(self, q: Any) -> Any:
         """E phi."""

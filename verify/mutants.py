@@ -14,9 +14,15 @@ from typing import Any
 import mpmath
 
 from derive.records import Enclosure, EocError
+from verify.claim import Check, Claim, Exact, Sampled
+from verify.engine import PILOT
+from verify.judge import Verdict, judge
+from verify.stream import stream
 from verify.subject import Subject
 
 MOST_TERMS = 4
+COMPARISONS = 100
+"""Comparisons of a usual report; the family-wise error is shared among them."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +89,49 @@ class WrongResult:
         return wrong
 
 
+class Remembering:
+    """A result that computes each of its numbers once."""
+
+    def __init__(self, result: Any) -> None:
+        self._result, self._known = result, {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._result, name)
+
+    def number(self, values: Mapping[str, Any] | None = None, /, *, digits: int = 16, **named: Any) -> Enclosure:
+        """The number."""
+        given = {**(values or {}), **named}
+        key = (digits, *sorted((name, str(value)) for name, value in given.items()))
+        if key not in self._known:
+            self._known[key] = self._result.number(given, digits=digits)
+        return self._known[key]
+
+
+class RememberingTheory:
+    """A theory whose results compute each number once."""
+
+    def __init__(self, theory: Any) -> None:
+        self._theory = theory
+        self.results = {name: Remembering(result) for name, result in theory.results.items()}
+        self._known: dict[Any, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in ("edge_of_chaos", "at"):
+            return lambda *args, **named: self._answer(name, args, named)
+        return self.results[name] if name in self.results else getattr(self._theory, name)
+
+    def _answer(self, name: str, args: tuple, named: dict[str, Any]) -> Any:
+        key = (name, *map(str, args), *sorted((key, str(value)) for key, value in named.items()))
+        if key not in self._known:
+            self._known[key] = getattr(self._theory, name)(*args, **named)
+        return self._known[key]
+
+
 def mutants(subject: Subject) -> Iterator[Mutant]:
     """Every mutant of a subject's theory that differs from the truth."""
-    theory = subject.theory
+    theory = RememberingTheory(subject.theory)
     for attribute, result in theory.results.items():
         if str(result.kind) == "DIVERGENT":
             continue
@@ -93,10 +139,41 @@ def mutants(subject: Subject) -> Iterator[Mutant]:
             if _differs(subject, result, wrong):
                 yield Mutant(name, attribute, WrongTheory(theory, attribute, wrong))
     if not subject.jumps:
-        for name, question in _wrong_edges(theory):
+        for name, question in _wrong_edges(theory, subject.parameters):
             yield Mutant(name, "edge_of_chaos", WrongTheory(theory, "edge_of_chaos", question))
     for name, question in _wrong_points(theory):
         yield Mutant(name, "at", WrongTheory(theory, "at", question))
+
+
+def kills(subject: Subject, checks: Mapping[str, Check]) -> Iterator[tuple[Mutant, str, str]]:
+    """(mutant, check, witness that refuted it or "") for every check of what a mutant changed.
+
+    Rigorous witnesses are asked first; samples are the first 32 batches, as if the budget were nothing.
+    """
+    drawn: dict[Any, list[list[float]]] = {}
+    for mutant in mutants(subject):
+        wrong = replace(subject, theory=mutant.theory)
+        for name, check in checks.items():
+            if mutant.attribute in check.covers:
+                yield mutant, name, _refuted_by(list(check.claims(wrong)), subject.seed, drawn)
+
+
+def _refuted_by(claims: list[Claim], seed: int, drawn: dict[Any, list[list[float]]]) -> str:
+    witnesses = [(claim, witness) for claim in claims for witness in claim.witnesses]
+    for _, witness in witnesses:
+        if isinstance(witness, Exact) and any(j.verdict is Verdict.FAILS for j in witness.decide()):
+            return witness.name
+    for index, (claim, witness) in enumerate(witnesses):
+        if not isinstance(witness, Sampled) or witness.costly:
+            continue
+        key = (claim.title, witness.name, *(point.values for point in claim.points))
+        if key not in drawn:
+            drawn[key] = witness.draw([stream(seed, index, k) for k in range(PILOT)]).values.T.tolist()
+        for batches, point in zip(drawn[key], claim.points, strict=True):
+            predicted = float(point.predicted.mid), float(point.predicted.rad)
+            if judge(batches, *predicted, point.scale, COMPARISONS).verdict is Verdict.FAILS:
+                return witness.name
+    return ""
 
 
 VALUES: dict[str, Callable[[Any], Any]] = {
@@ -153,9 +230,15 @@ def _wrong_results(theory: Any, attribute: str, result: Any) -> Iterator[tuple[s
             yield name, WrongResult(result, arguments=arguments)
     yield from _wrong_terms(result)
     for other in CONFUSED.get(attribute, ()):
-        yield f"{other} in its place", replace(theory.results[other], arguments=result.arguments)
+        yield f"{other} in its place", WrongResult(theory.results[other], arguments=_only(theory.results[other]))
     if attribute == "second_moment":
         yield "square of the mean", WrongResult(theory.mean, lambda y: y * y)
+
+
+def _only(result: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Keeps the arguments that a result takes."""
+    known = {*result.arguments, *(name for name, _ in result.domains)}
+    return lambda values: {name: value for name, value in values.items() if name in known}
 
 
 CONFUSED = {
@@ -172,6 +255,7 @@ def _wrong_terms(result: Any) -> Iterator[tuple[str, Any]]:
 
     from derive.gaussian.node import GaussianE
 
+    result = getattr(result, "_result", result)
     closed = result.closed
     if closed.has(GaussianE):
         return
@@ -203,7 +287,7 @@ def _scaled(value: Any, factor: float) -> Any:
         return Enclosure(value.mid * factor, value.rad * abs(factor))
 
 
-def _wrong_edges(theory: Any) -> Iterator[tuple[str, Callable]]:
+def _wrong_edges(theory: Any, parameters: Mapping[str, Any]) -> Iterator[tuple[str, Callable]]:
     def changed(**new: Callable[[Any], Any]) -> Callable:
         def question(*args: Any, **named: Any) -> Any:
             answer = theory.edge_of_chaos(*args, **named)
@@ -215,7 +299,9 @@ def _wrong_edges(theory: Any) -> Iterator[tuple[str, Callable]]:
     yield "sigma_w 1 % too large", changed(sigma_w=lambda p: _scaled(p.sigma_w, 1.01))
     yield "sigma_w squared", changed(sigma_w=lambda p: _scaled(p.sigma_w, float(p.sigma_w)))
     yield "sigma_b^2 off by 1 % of q", changed(sigma_b2=lambda p: Enclosure(p.sigma_b2.mid + p.q.mid / 100, p.q.rad))
-    yield "q 1 % too large", changed(q=lambda p: _scaled(p.q, 1.01))
+    here, there = (theory.edge_of_chaos(q=q, **parameters) for q in ("1", "1.01"))
+    if not here.points or not here.sigma_w.overlaps(there.sigma_w):  # scale-invariant functions keep every q
+        yield "q 1 % too large", changed(q=lambda p: _scaled(p.q, 1.01))
 
 
 def _wrong_points(theory: Any) -> Iterator[tuple[str, Callable]]:

@@ -29,6 +29,7 @@ class Subject:
     parameters  a number for each of its parameters
     phi, slope  the activation and its derivative on tensors
     seed        seeds the points and all sampling
+    memo        enclosures found so far; they depend on the activation alone
     """
 
     theory: Any
@@ -38,6 +39,7 @@ class Subject:
     slope: Function
     seed: int = 0
     dtype: Any = field(default=None)
+    memo: dict = field(default_factory=dict, compare=False, repr=False)
 
     def choices(self, name: str) -> np.random.Generator:
         """The generator of the points of one check."""
