@@ -6,10 +6,14 @@ import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sympy import Add, Expr, Symbol
 
 from derive.show.printer import latex
+
+if TYPE_CHECKING:
+    from derive.gaussian.node import GaussianE
 
 PAGE_WIDTH = 74.0
 """Letters of mathematics on a line of the page that `latex.page` sets up (16 cm at 11 points)."""
@@ -119,6 +123,7 @@ class _Page:
     def __init__(self, known: Mapping[Expr, str] | None) -> None:
         self.known: dict[Expr, str] = dict(known or {})
         self.names: dict[Symbol, Expr] = {}
+        self.bound: dict[Symbol, None] = {}
         self._measured: dict[Expr, tuple[str, float]] = {}
 
     def text(self, expr: Expr) -> str:
@@ -134,14 +139,23 @@ class _Page:
         return self._measured[expr]
 
     def name(self, part: Expr) -> Symbol:
-        """The name of a part, a new one where it has none."""
+        """The name of a part, a new one where it has none; variables of an integrand are its arguments."""
         found = next((symbol for symbol, expr in self.names.items() if expr == part), None)
         if found is not None:
             return found
-        symbol = Symbol(f"_A{len(self.names) + 1}")
-        self.known[symbol] = rf"\mathsf{{A}}_{{{len(self.names) + 1}}}"
+        number = len(self.names) + 1
+        symbol = Symbol(f"_A{number}")
+        arguments = ", ".join(latex(z) for z in self.bound if z in part.free_symbols)
+        self.known[symbol] = rf"\mathsf{{A}}_{{{number}}}" + (f"({arguments})" if arguments else "")
         self.names[symbol] = part
         return symbol
+
+    def integrand(self, node: GaussianE) -> Expr:
+        """The expectation with a name for its integrand."""
+        if node.body.is_Atom:
+            return node
+        self.bound |= dict.fromkeys(node.variables)
+        return node.func(node.integrand.func(node.variables, self.name(node.body)), node.cov, node.mean)
 
 
 def broken(expr: Expr, known: Mapping[Expr, str] | None = None, limit: float = PAGE_WIDTH) -> Lines:
@@ -174,6 +188,8 @@ def narrowed(term: Expr, page: _Page, limit: float) -> Expr:
     """The term with its widest nameable parts named until it fits; as it is where no part can be named."""
     while page.width(term) > limit:
         parts = [part for part in _nameable(term) if page.width(part) > 6]
+        if is_expectation(term):
+            return page.integrand(term)
         if not parts:
             return term
         sums = [part for part in parts if isinstance(part, Add) and page.width(part) > limit]
@@ -184,16 +200,22 @@ def narrowed(term: Expr, page: _Page, limit: float) -> Expr:
     return term
 
 
+def is_expectation(expr: object) -> bool:
+    """Whether it is an unevaluated expectation."""
+    return type(expr).__name__ == "GaussianE"
+
+
 def _nameable(expr: Expr) -> list[Expr]:
-    """Proper subexpressions without bound variables."""
+    """Proper subexpressions; of an expectation only the whole, whose variables are its own."""
     found: list[Expr] = []
-    stack = list(expr.args)
+    stack = [] if is_expectation(expr) else list(expr.args)
     while stack:
         part = stack.pop()
-        if type(part).__name__ == "GaussianE":
+        if is_expectation(part):
             found.append(part)
-        elif type(part).__name__ != "Lambda":
-            if isinstance(part, Expr) and not part.is_Atom:
-                found.append(part)
+        elif isinstance(part, Expr) and not part.is_Atom:
+            found.append(part)
+            stack.extend(part.args)
+        else:
             stack.extend(part.args)
     return found

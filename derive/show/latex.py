@@ -114,7 +114,7 @@ def all_lines(formula: Mapping[str, Any]) -> list[str]:
 
 
 def _interval(text: str) -> str:
-    return text.replace("-inf", r"-\infty").replace("inf", r"\infty").replace(r"\\infty", r"\infty")
+    return text.replace("inf", r"\infty")
 
 
 def _conventions(document: Mapping[str, Any]) -> str:

@@ -95,7 +95,7 @@ def _edge_rows(edge: Any, digits: int) -> list[dict[str, Any]]:
     if isinstance(edge, str):
         return [number("edge of chaos at q* = 1", "", "", edge)]
     if not edge.points:
-        return [number("edge of chaos at q* = 1", "", "", f"none: {edge.reason}")]
+        return [number("edge of chaos at q* = 1", "", "", "none")]
     point = edge.points[0]
     rows = [number("edge of chaos at q* = 1", r"\sigma_w", "σ_w", point.sigma_w, digits)]
     if point.valid:

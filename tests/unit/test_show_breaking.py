@@ -64,12 +64,12 @@ def test_every_name_is_explained_once():
     assert used == set(explained)
 
 
-def test_bound_variables_are_not_named():
-    wide = single(tanh(X) * exp(-(X**2)) * asin(tanh(X)) ** 2 * PHI2.subs(Q1, X**2 + 1)) * LONG * exp(LONG)
-    lines = broken(wide, limit=40)
-    for _, rows in lines.where:
-        text = " ".join(rows)
-        assert "x" not in text.replace(r"\exp", "") or r"\mathbb{E}" in text
+def test_a_name_for_an_integrand_shows_its_variable():
+    body = tanh(X) * exp(-(X**2)) * asin(tanh(X)) ** 2 + sqrt(1 + X**2) * asin(X / sqrt(X**2 + 1))
+    lines = broken(single(body) + K, limit=30)
+    assert any(r"\left[\mathsf{A}_{1}(x)\right]" in line for line in lines.lines)
+    assert dict(lines.where)[r"\mathsf{A}_{1}(x)"]
+    assert all("(x)" in name for name, rows in lines.where if "x" in " ".join(rows).replace("exp", ""))
 
 
 @pytest.mark.parametrize(
