@@ -7,11 +7,11 @@ from functools import lru_cache
 
 from sympy import Expr
 
-from derive.gaussian.atoms import Blocked, Diverges
 from derive.gaussian.engine import as_text, derive_closed
 from derive.gaussian.node import GaussianE
 from derive.gaussian.selftest import check
 from derive.gaussian.special import SPECIAL_HEADS
+from derive.gaussian.stops import Blocked, Diverges
 from derive.gaussian.tidy import tidy
 from derive.records import Kind, Step
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sympy import Add, Expr, exp
 
@@ -19,7 +20,7 @@ class Key:
     """What multiplies a coefficient: radicals, the exponent of exp, special factors with powers."""
 
     radicals: Radicals
-    exponent: object
+    exponent: Any
     specials: frozenset[tuple[Expr, int]]
 
 
@@ -28,7 +29,7 @@ class Closed:
     """A closed form: coefficients by key, none of them zero."""
 
     scalars: Scalars
-    terms: Mapping[Key, object]
+    terms: Mapping[Key, Any]
 
     def __add__(self, other: Closed) -> Closed:
         terms = dict(self.terms)
@@ -73,7 +74,7 @@ def monomial(
     return Closed(scalars, {Key(radicals, scalars.zero if exponent is None else exponent, specials): element})
 
 
-def _merge(scalars: Scalars, first: Key, second: Key) -> tuple[object, Key]:
+def _merge(scalars: Scalars, first: Key, second: Key) -> tuple[Any, Key]:
     factor = scalars.one
     for radical in first.radicals & second.radicals:
         factor = factor * scalars.square(radical)

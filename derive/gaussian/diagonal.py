@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Lambda, Mul, sqrt
 
 from derive.gaussian.node import GaussianE
-from derive.program.symbols import Q, Q1, Q2, X, Z
+from derive.program.symbols import Q1, Q2, Q, X, Z
 from derive.records import DomainError
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from sympy import Add, Expr, Mul, exp
 
-from derive.gaussian.atoms import Blocked
 from derive.gaussian.closed import Closed, constant
 from derive.gaussian.node import GaussianE
 from derive.gaussian.problem import Problem, marginal
@@ -16,6 +15,7 @@ from derive.gaussian.rules import rules
 from derive.gaussian.scalars import Scalars
 from derive.gaussian.setup import problems
 from derive.gaussian.shapes import Printer
+from derive.gaussian.stops import Blocked
 from derive.records import Step
 
 
@@ -89,7 +89,9 @@ def solve(problem: Problem, run: Run) -> tuple[Closed, Step | None]:
 def _evaluate(outcome: Outcome, run: Run, above: tuple[str, tuple] | None) -> tuple[Closed, Expr, tuple[Step, ...]]:
     """The value of an outcome, how it reads, and the steps below it; each part must be smaller than what is above."""
     scalars = run.scalars
-    total, children, shown = Closed(scalars, {}), [], []
+    total = Closed(scalars, {})
+    children: list[Step] = []
+    shown: list[Expr] = []
     for factor, parts in outcome.terms:
         nodes, values = [], []
         for part in parts:
@@ -102,7 +104,7 @@ def _evaluate(outcome: Outcome, run: Run, above: tuple[str, tuple] | None) -> tu
                 raise RuntimeError(f"rule {above[0]} does not lower the measure")
             value, step = solve(inner, run)
             values.append(value)
-            if run.printer:
+            if run.printer and step:
                 nodes.append(inner.node(scalars, run.printer.element))
                 children.append(step)
         if run.printer:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-Matrix = tuple[tuple[object, ...], ...]
+from typing import Any
+
+Matrix = tuple[tuple[Any, ...], ...]
 
 
 def dot(a, b, zero):
@@ -30,7 +32,7 @@ def determinant(matrix: Matrix, one):
     return _eliminate(matrix, one)[0]
 
 
-def solve(matrix: Matrix, right: Matrix, one) -> tuple[object, Matrix | None]:
+def solve(matrix: Matrix, right: Matrix, one) -> tuple[Any, Matrix | None]:
     """(determinant, matrix^-1 . right); None in place of the solution of a singular system."""
     size = len(matrix)
     det, rows = _eliminate(tuple((*row, *extra) for row, extra in zip(matrix, right, strict=True)), one, size)

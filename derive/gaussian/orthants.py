@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sympy import Expr, asin
 
@@ -15,7 +16,7 @@ from derive.gaussian.scalars import Scalars
 class Orthant:
     """weight * P(w > thresholds), w ~ N(0, cov)."""
 
-    weight: object
+    weight: Any
     cov: tuple
     thresholds: tuple
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import comb
+from typing import Any
 
 from sympy import Add, Expr, Heaviside, Lambda, Mul, Rational, Symbol, cos, exp, sin
 
@@ -13,7 +14,7 @@ from derive.gaussian.node import GaussianE
 from derive.gaussian.scalars import Scalars
 from derive.gaussian.special import NormalCdf
 
-Poly = tuple[tuple[tuple[int, ...], object], ...]
+Poly = tuple[tuple[tuple[int, ...], Any], ...]
 """Exponents and coefficients, in a fixed order."""
 
 
@@ -22,8 +23,8 @@ class Cdf:
     """P(xi < vector . z + offset) for xi ~ N(0, noise), independent of z."""
 
     vector: tuple
-    offset: object
-    noise: object
+    offset: Any
+    noise: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Side:
 
     index: int
     side: int
-    threshold: object
+    threshold: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Problem:
     imag: Poly = ()
     quad: Poly = ()
     wave: tuple = ()
-    phase: object = None
+    phase: Any = None
     cdfs: tuple[Cdf, ...] = ()
     spaces: tuple[tuple, ...] = ()
     steps: tuple[Side, ...] = ()
@@ -140,7 +141,7 @@ def used(problem: Problem) -> list[int]:
     return sorted(found)
 
 
-def marginal(problem: Problem, scalars: Scalars) -> tuple[object, Problem]:
+def marginal(problem: Problem, scalars: Scalars) -> tuple[Any, Problem]:
     """(c, p) with E problem = c * E p: unused variables and those that equal 0 gone, a lone coefficient out."""
     if not (any(problem.mean) or problem.quad or problem.wave or problem.cdfs or problem.spaces):
         stepped = {step.index for step in problem.steps}
@@ -162,7 +163,7 @@ def shifted(poly: Poly, shift: tuple, zero) -> Poly:
         return poly
     result: dict = {}
     for key, coefficient in poly:
-        parts = [((), coefficient)]
+        parts: list[tuple[tuple[int, ...], Any]] = [((), coefficient)]
         for power, s in zip(key, shift, strict=True):
             options = [(power, None)] if not s else [(k, comb(power, k) * s ** (power - k)) for k in range(power + 1)]
             parts = [((*done, k), c if f is None else c * f) for done, c in parts for k, f in options]

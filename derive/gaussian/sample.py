@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import sympy
@@ -14,7 +15,7 @@ from derive.records import Unsupported
 _erf = np.vectorize(math.erf, otypes=[float])
 _erfc = np.vectorize(math.erfc, otypes=[float])
 
-_FUNCTIONS = {
+_FUNCTIONS: dict[Any, Any] = {
     sympy.exp: np.exp,
     sympy.log: np.log,
     sympy.sin: np.sin,

@@ -8,6 +8,7 @@ one more symbol.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from sympy import Add, Dummy, Expr, Integer, Mul, Pow, Symbol, factorint, pi, sqrt
 from sympy.polys.domains import QQ
@@ -68,7 +69,7 @@ class Scalars:
         power, rest = self.split_delta(polynomial)
         return DELTA**power * self.poly(rest)
 
-    def split_delta(self, polynomial) -> tuple[int, object]:
+    def split_delta(self, polynomial) -> tuple[int, Any]:
         """(n, r) with polynomial = Delta**n * r and r not divisible by Delta."""
         power = 0
         while self.delta is not None and polynomial:
@@ -128,14 +129,15 @@ class Scalars:
         """Record that an element is positive: a variance, a determinant, a condition of convergence."""
         self.root(element)
 
-    def root(self, element) -> tuple[object, Radicals]:
+    def root(self, element) -> tuple[Any, Radicals]:
         """(r, S) with sqrt(element) = r * prod sqrt(p), p in S, for an element known to be positive."""
         if element not in self._roots:
             self._roots[element] = self._root(element)
         return self._roots[element]
 
     def _root(self, element):
-        number, powers = QQ(1), {}
+        number: Any = QQ(1)
+        powers: dict[Any, int] = {}
         for polynomial, side in ((element.numer, 1), (element.denom, -1)):
             coefficient, factors = polynomial.factor_list()
             number = number * coefficient**side
@@ -221,7 +223,7 @@ def _assumptions(expr: Expr) -> dict[str, bool]:
     return {"real": True}
 
 
-def _integer_root(above: int, below: int) -> tuple[object, set[int]]:
+def _integer_root(above: int, below: int) -> tuple[Any, set[int]]:
     """sqrt(above/below) = factor * prod sqrt(primes)."""
     outside, primes = QQ(1, below), set()
     for prime, power in factorint(above * below).items():

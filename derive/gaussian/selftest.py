@@ -82,11 +82,11 @@ def _points(node: GaussianE) -> Iterator[Values]:
         law = {s for s in (Q1, Q2, K) if s in symbols}
         edge = number < 2
         if law:
-            r1, r2 = (_fraction(rng, 0.4, 0.6) if edge else _fraction(rng, 0.3, 2.2) for _ in range(2))
-            c = Fraction(rng.choice((-1, 1)) * 9, 10) if edge else _fraction(rng, -0.95, 0.95)
+            r1, r2 = (_fraction(rng, 0.1, 0.5) if edge else _fraction(rng, 0.3, 2.2) for _ in range(2))
+            c = Fraction(rng.choice((-1, 1)) * 99, 100) if edge else _fraction(rng, -0.95, 0.95)
             values |= {s.name: v for s, v in ((Q1, r1 * r1), (Q2, r2 * r2), (K, c * r1 * r2)) if s in law}
         elif edge and "q" in values:
-            values["q"] = _fraction(rng, 0.15, 0.3)
+            values["q"] = _fraction(rng, 0.01, 0.2)
         yield dict(sorted(values.items()))
 
 

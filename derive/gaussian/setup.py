@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol, expand, sqrt
 
-from derive.gaussian.atoms import Atom, Polynomial, decompose
+from derive.gaussian.atoms import Atom, Polynomial
 from derive.gaussian.closed import Closed, monomial
+from derive.gaussian.decompose import decompose
 from derive.gaussian.node import GaussianE
 from derive.gaussian.problem import Cdf, Problem, Side, frozen, plus
 from derive.gaussian.scalars import Scalars
@@ -104,9 +105,7 @@ def _problem(
         else:
             spaces.append((vector, half.side, threshold))
     wave, phase = _affine(lifted(atom.wave), size, scalars) if atom.wave else ((), None)
-    cdfs = [
-        Cdf(*_affine(lifted(cdf), size, scalars), lift(noise)) for cdf, noise in zip(atom.cdfs, noises, strict=True)
-    ]
+    cdfs = [_cdf(lifted(cdf), lift(noise), size, scalars) for cdf, noise in zip(atom.cdfs, noises, strict=True)]
     problem = Problem(
         names=tuple(Symbol(z.name, real=True) for z in node.variables),
         cov=tuple(tuple(lift(node.cov[i, j]) for j in range(size)) for i in range(size)),
@@ -121,6 +120,11 @@ def _problem(
         steps=tuple(sorted(steps, key=lambda step: step.index)),
     )
     return factor, problem
+
+
+def _cdf(affine: dict, noise, size: int, scalars: Scalars) -> Cdf:
+    vector, offset = _affine(affine, size, scalars)
+    return Cdf(vector, offset, noise)
 
 
 def _affine(affine: dict, size: int, scalars: Scalars):

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from derive.gaussian.atoms import Blocked
 from derive.gaussian.closed import Closed, constant
 from derive.gaussian.problem import Side
 from derive.gaussian.rule import Outcome, Rule
+from derive.gaussian.stops import Blocked
 
 
 def apply(problem, scalars):

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from derive.gaussian.atoms import Blocked
 from derive.gaussian.closed import Closed, constant
 from derive.gaussian.rule import Outcome, Rule
+from derive.gaussian.stops import Blocked
 
 
 def apply(problem, scalars):

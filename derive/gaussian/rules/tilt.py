@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from sympy import cos, sin
 
-from derive.gaussian.atoms import Blocked, Diverges
 from derive.gaussian.closed import Closed, monomial
 from derive.gaussian.linalg import apply as matvec
 from derive.gaussian.linalg import determinant, dot, multiply, solve
 from derive.gaussian.problem import plus, shifted, times
 from derive.gaussian.rule import Outcome, Rule
 from derive.gaussian.rules.shift import centre
+from derive.gaussian.stops import Blocked, Diverges
 
 
 def apply(problem, scalars):
@@ -66,7 +66,7 @@ def _turned(poly, turn, zero):
     """Real and imaginary part of the polynomial at y + i turn."""
     size = len(turn)
     doubled = tuple((key + (0,) * size, c) for key, c in poly)
-    result = ({}, {})
+    result: tuple[dict, dict] = ({}, {})
     for index in range(size):
         if not turn[index]:
             continue
