@@ -16,6 +16,7 @@ from sympy import (
     arg,
     ceiling,
     conjugate,
+    expand,
     floor,
     frac,
     im,
@@ -26,8 +27,8 @@ from sympy import (
 from sympy.core.relational import Eq, Ne, Relational
 from sympy.logic.boolalg import And, Boolean, Not, Or
 
-from derive.activation.cells import Cell, checked, compare, merge
-from derive.activation.signs import sign_cells, undecided
+from derive.activation.cells import Cell, checked, compare, merge, split
+from derive.activation.signs import open_line, sign_cells, undecided
 from derive.program.symbols import X
 from derive.records import DomainError, Unsupported
 
@@ -124,10 +125,29 @@ def _larger(cell, candidate, keep, head):
         if not cell.value.has(X) and not other.value.has(X):
             chosen.append(Cell(other.lower, other.upper, head(cell.value, other.value)))
             continue
+        line = open_line(difference)
+        if line is not None:
+            chosen += _about_root(other, *line, head)
+            continue
         for part in sign_cells(difference, other.lower, other.upper):
             value = cell.value if part.value * keep >= 0 else other.value
             chosen.append(Cell(part.lower, part.upper, value))
     return chosen
+
+
+def _about_root(cell, slope, root, head):
+    """max(f, g) where f - g = m (x - r) and the sign of m is open: g + max(m, 0) (x - r) right of r, min left of it."""
+    factor = cell.value.diff(X) if cell.value.is_polynomial(X) else S.Zero
+    through_root = not factor.has(X) and expand(cell.value - factor * (X - root)) == 0
+    parts = []
+    for part in split(cell.lower, cell.upper, [root], [S.NegativeOne, S.One]):
+        choose = head if part.value > 0 else Min if head is Max else Max
+        if through_root:
+            value = choose(expand(factor + slope), factor) * (X - root)
+        else:
+            value = cell.value + choose(slope, 0) * (X - root)
+        parts.append(Cell(part.lower, part.upper, value))
+    return parts
 
 
 def _piecewise(expr, lower, upper):

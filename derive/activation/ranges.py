@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from flint import acb, arb
-from sympy import Add, Expr, Max, Min, Mul, Poly, Pow, Symbol
+from flint import acb, arb, fmpz_poly
+from sympy import Add, CRootOf, Expr, Max, Min, Mul, Poly, Pow, Symbol
 
 from derive.activation.interval import INF, NEG_INF, WHOLE, Range, integer_power, intersect, outward, positive_power
 from derive.program.evaluate import run_balls
@@ -178,6 +178,10 @@ def _frozen(expr: Expr, symbols: tuple[Symbol, ...]) -> Program:
 
 def constant(expr: Expr, values: Mapping[str, arb]) -> arb:
     """The enclosure of an expression free of x."""
+    if expr.has(CRootOf):
+        named = {root: Symbol(f"root_{i}") for i, root in enumerate(sorted(expr.atoms(CRootOf), key=str))}
+        balls = {symbol.name: algebraic(root) for root, symbol in named.items()}
+        return constant(expr.xreplace(named), {**values, **balls})
     symbols = tuple(sorted(expr.free_symbols, key=str))
     missing = [s.name for s in symbols if s.name not in values]
     if missing:
@@ -219,3 +223,10 @@ def taylor_range(coefficients: list[arb], x: arb) -> Range:
             return WHOLE
         total = total + Range(term.lower(), term.upper()) * integer_power(step, k)
     return total
+
+
+def algebraic(root: CRootOf) -> arb:
+    """The enclosure of a real root of an integer polynomial; real roots come first, ascending."""
+    coefficients = [int(c) for c in Poly(root.expr).all_coeffs()[::-1]]
+    real = sorted((z.real for z, _ in fmpz_poly(coefficients).complex_roots() if z.imag.is_zero()), key=float)
+    return real[root.index] if root.index < len(real) else arb.nan()

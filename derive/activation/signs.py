@@ -18,6 +18,8 @@ from sympy import (
     asinh,
     atan,
     atanh,
+    cancel,
+    cos,
     default_sort_key,
     erf,
     erfinv,
@@ -28,6 +30,7 @@ from sympy import (
     oo,
     pi,
     real_roots,
+    sin,
     sinh,
     sqrt,
     tan,
@@ -49,6 +52,8 @@ def sign_cells(expr: Expr, lower: Expr = -oo, upper: Expr = oo) -> list[Cell]:
         cells = rule(expr, lower, upper)
         if cells is not None:
             return merge(cells)
+    if any(wave.has(X) for wave in expr.atoms(sin, cos)):
+        raise undecided(expr, "a wave changes sign again and again: breakpoints must be finitely many and exact")
     raise undecided(expr)
 
 
@@ -66,6 +71,15 @@ def undecided(expr: Expr, reason: str = "") -> Unsupported:
         why=reason or "breakpoints must be exact, and this expression has no root in closed form",
         instead=advice,
     )
+
+
+def open_line(expr: Expr) -> tuple[Expr, Expr] | None:
+    """(m, r) if expr = m (x - r), the sign of m is open and r is no quotient of parameters; else None."""
+    if not expr.has(X) or not expr.is_polynomial(X) or Poly(expr, X).degree() != 1:
+        return None
+    slope, offset = Poly(expr, X).all_coeffs()
+    root = cancel(-offset / slope)
+    return (slope, root) if sign_of(slope) is None and not root.as_numer_denom()[1].free_symbols else None
 
 
 def _constant(expr, lower, upper):

@@ -109,6 +109,10 @@ FUNCTIONS = [
     Heaviside(x - 1),
     Min(Max(x, 0), Max(1, 2 - x)),
     Max(0, Abs(x) - Max(1, b)),
+    Max(x, a * x),
+    Min(x, a * x, 3 * x),
+    Max(0, b * x),
+    Max(exp(x), exp(x) + b * x),
 ]
 
 
@@ -152,6 +156,11 @@ def test_equal_neighbours_are_one_piece():
     assert normal_form(Piecewise((x, x > 1), (x + 0 * x, x > 0), (x, True))).terms == (Term(x, None, 0),)
     assert normal_form(Abs(x) ** 2).terms == (Term(x**2, None, 0),)
     assert normal_form(Max(x, 0) + Min(x, 0)).terms == (Term(x, None, 0),)
+
+
+def test_the_larger_of_two_lines_through_zero_needs_no_sign():
+    assert set(normal_form(Max(x, a * x)).terms) == {Term(x * Min(1, a), S.Zero, -1), Term(x * Max(1, a), S.Zero, 1)}
+    assert derivative(normal_form(Max(x, a * x)))[1] == ()
 
 
 def test_algebra():
@@ -198,7 +207,8 @@ def test_breakpoints_are_sorted():
     "function, name",
     [
         (Piecewise((x, b > 0), (0, True)), "b"),
-        (Max(x, a * x), "1 - a"),
+        (Piecewise((x, x > a * x), (0, True)), "1 - a"),
+        (Abs(sin(x)), "finitely many"),
         (Piecewise((1, x + sin(x) > 1), (0, True)), "sin"),
         (floor(x), "floor"),
         (Piecewise((1, tanh(x) > b), (0, True)), "tanh"),

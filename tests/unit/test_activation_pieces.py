@@ -28,6 +28,14 @@ def test_breaks_are_exact_where_rational():
         assert (f.breaks[3] - arb(2).sqrt()).contains(0) and f.breaks[3].rad() < arb(2) ** -250
 
 
+def test_breaks_at_roots_of_a_cubic():
+    f = piece_function(Piecewise((x, x**3 - 3 * x > 1), (0, True)))
+    assert f.exact_breaks == (None, None, None)
+    for edge, approximate in zip(f.breaks, (-1.532088886, -0.347296355, 1.879385242), strict=True):
+        assert (edge**3 - 3 * edge - 1).contains(0) and float(edge.mid()) == pytest.approx(approximate, abs=1e-8)
+    assert [float(f.at(p).mid()) for p in (-2, -1, 1, 2)] == [0, -1, 0, 2]
+
+
 def test_parameters_given_as_balls():
     third = arb(1) / 3
     f = piece_function(Max(-a, Min(a, x)), {"a": third})
