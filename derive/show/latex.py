@@ -135,7 +135,9 @@ def _result(result: Mapping[str, Any]) -> str:
     rows = [rf"\paragraph{{{escape(title)}}} {kind}. {mixed(result['meaning'])}"]
     rows.append(proof.equation(result["symbol"]["latex"], result))
     rows += [f"Provided {escape(condition)}." for condition in result["conditions"]]
-    rows += [f"No rule integrates {mixed('; '.join(result['blockers']))}."] if result["blockers"] else []
+    rows += (
+        [f"No closed form; what no rule takes: {mixed('; '.join(result['blockers']))}."] if result["blockers"] else []
+    )
     return "\n".join(rows)
 
 

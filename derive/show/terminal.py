@@ -111,8 +111,8 @@ def _notes(document: Mapping[str, Any]) -> list[str]:
     found = [*document["activation"]["notes"], *document["notes"]]
     if blockers:
         shown = "; ".join(list(blockers)[:4])
-        kept = "those formulas keep the expectation E[...], and numbers are certified all the same"
-        found.append(f"no rule integrates {shown}: {kept}")
+        kept = "those formulas keep an expectation E[...], numbers are certified all the same"
+        found.append(f"no closed form where no rule takes {shown}; {kept}")
     return list(dict.fromkeys(note.replace("$", "") for note in found))
 
 

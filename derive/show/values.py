@@ -118,7 +118,10 @@ def edge_of_chaos(theory: Any) -> dict[str, Any]:
     from derive.show.document import SYMBOLS, Names, attempt, formula
 
     if theory.maps.jumps:
-        return {"reason": "the activation jumps, so that the gradient gain is infinite at every σ_w", "formulas": []}
+        return {
+            "reason": "the activation jumps, so that the gradient gain is infinite at every weight variance",
+            "formulas": [],
+        }
     variance, gain = theory.variance_map.template, theory.chi.template
     parts = attempt(lambda: split(variance, gain))
     if isinstance(parts, str):
@@ -128,7 +131,9 @@ def edge_of_chaos(theory: Any) -> dict[str, Any]:
     from derive.program.symbols import Q
 
     invariant = zero_everywhere(*parts)
-    reason = "the activation is scale-invariant: every q is a fixed point, and σ_b > 0 gives none" if invariant else ""
+    reason = (
+        "the activation is scale-invariant: every q is a fixed point; with a bias there is none" if invariant else ""
+    )
     second, slope = Symbol("_m", positive=True), Symbol("_d", positive=True)
     known = {
         second: (SYMBOLS["second_moment"][0], "E[φ(z)²]"),
