@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sympy import Expr
+from sympy import Expr, Integer
 
 from derive.gaussian.engine import as_text, derive_closed
 from derive.gaussian.node import GaussianE
+from derive.gaussian.rules import symmetry
+from derive.gaussian.rules.symmetry import is_odd
 from derive.gaussian.selftest import check
 from derive.gaussian.special import SPECIAL_HEADS
 from derive.gaussian.stops import Blocked, Diverges
@@ -51,7 +53,7 @@ def answer(node: GaussianE, budget_seconds: float = 10.0) -> Answer:
     try:
         derived = derive_closed(node, budget_seconds=budget_seconds)
     except Blocked as error:
-        return Answer(node, Kind.INTEGRAL, None, blockers=error.parts)
+        return _without_atoms(node, error)
     except Diverges as error:
         return Answer(node, Kind.DIVERGENT, None, condition=error.why)
     closed = tidy(derived.closed)
@@ -61,13 +63,26 @@ def answer(node: GaussianE, budget_seconds: float = 10.0) -> Answer:
     return Answer(node, kind, closed, condition=as_text(derived.positive), source=source)
 
 
+def _without_atoms(node: GaussianE, error: Blocked) -> Answer:
+    """No closed form, unless the integrand is odd: then the expectation vanishes."""
+    if not is_odd(node):
+        return Answer(node, Kind.INTEGRAL, None, blockers=error.parts)
+    check(node, Integer(0))
+    return Answer(node, Kind.EXACT, Integer(0), source=symmetry.RULE.source)
+
+
 @lru_cache(maxsize=256)
 def derivation(node: GaussianE) -> Step:
     """The tree of steps that leads to the closed form of an expectation.
 
     Raises Blocked or Diverges where there is none.
     """
-    step = derive_closed(node, trace=True, budget_seconds=60.0).step
+    try:
+        step = derive_closed(node, trace=True, budget_seconds=60.0).step
+    except Blocked:
+        if not is_odd(node):
+            raise
+        return Step(symmetry.RULE.name, node, Integer(0), "", symmetry.RULE.source)
     assert step is not None
     return step
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from sympy import Max, Symbol, exp, sin
+from sympy import Heaviside, Lambda, Max, Symbol, exp, eye, sin, symbols, tanh
 
 from derive.gaussian import rules as registry
 from derive.gaussian.answer import answer, derivation
@@ -13,7 +13,7 @@ from derive.gaussian.rule import Outcome
 from derive.gaussian.rules import rules
 from derive.gaussian.special import NormalCdf
 from derive.program.symbols import X
-from derive.records import SelfTestFailed
+from derive.records import Kind, SelfTestFailed
 
 GELU = X * NormalCdf(X)
 A = Symbol("a", real=True)
@@ -50,6 +50,18 @@ def test_the_tree_and_the_fast_path_agree():
     assert derive_closed(question, trace=True).closed.expr() == derive_closed(question).closed.expr()
 
 
+U, V, W, T = symbols("u v w t", real=True)
+QUESTIONS = [
+    single(tanh(X)),
+    single(GELU**3),
+    GaussianE(Lambda((U, V, W, T), Heaviside(U - V) * Heaviside(U - W) * Heaviside(U - T)), eye(4)),
+    pair(X + 1, exp(A * X)),
+    pair(NormalCdf(X + 1), Max(X - 1, 0)),
+    GaussianE(Lambda((U, V), Max(U, 0) * V**2), [[1, 0], [0, 1]], [1, 0]),
+    GaussianE(Lambda((U, V), Max(U, 0) * Max(V, 0)), [[1, 1], [1, 1]]),
+    GaussianE(Lambda((U, V, W), Max(U, V, W)), [[1, 0, 0], [0, 1, 0], [0, 0, 1]]),
+    GaussianE(Lambda((U, V), Heaviside(U - V) * Heaviside(U)), [[2, 2], [2, 2]]),
+]
 WRONG = [
     ("stein", single(GELU**2 + 1)),
     ("tilt", single(exp(A * X) + 2)),
@@ -85,3 +97,16 @@ def test_a_wrong_rule_is_caught(monkeypatch, name, question, factor):
     with pytest.raises(SelfTestFailed):
         answer(question)
     answer.cache_clear()
+
+
+def test_odd_functions_need_no_atoms():
+    found = answer(single(tanh(X)))
+    assert (found.kind, found.closed, found.step.rule) == (Kind.EXACT, 0, "symmetry")
+    assert answer(single(tanh(X) + 1)).closed is None
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
+def test_every_rule_acts_in_some_derivation(rule):
+    """The rules that no question here needs would be dead text."""
+    used = {step.rule for question in QUESTIONS for step in steps(derivation(question))}
+    assert rule.name in used
