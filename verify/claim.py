@@ -76,21 +76,24 @@ class Check:
 
     covers      attributes of a theory for which this check states claims
     claims      enumerates them
+    order       its place in reports
     unseeable   mutants that this check cannot tell from the truth, each with the reason
     """
 
     name: str
     covers: tuple[str, ...]
     claims: Callable[[Subject], Iterable[Claim]]
+    order: int = 1000
     unseeable: Mapping[str, str] = field(default_factory=dict)
 
 
 def checks() -> dict[str, Check]:
-    """All checks, one a file of `verify/checks`, in alphabetical order."""
+    """All checks, one a file of `verify/checks`, in the order of reports."""
     import pkgutil
     from importlib import import_module
 
     import verify.checks as folder
 
-    names = sorted(module.name for module in pkgutil.iter_modules(folder.__path__))
-    return {name: import_module(f"{folder.__name__}.{name}").CHECK for name in names}
+    names = [module.name for module in pkgutil.iter_modules(folder.__path__)]
+    found = {name: import_module(f"{folder.__name__}.{name}").CHECK for name in names}
+    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))

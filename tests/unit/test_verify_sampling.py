@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from verify import conditional
+from verify import conditional, control
 from verify.judge import Verdict, judge, mean_and_error
 from verify.networks import dense
 from verify.sampling import line_means, plane_means, strata
@@ -99,3 +99,23 @@ def test_blocks_bound_the_memory_and_leave_the_law_alone():
     for sample in (small, large):  # E K^3 = 1/4 exactly: ReLU's mean kernel has no finite-width bias
         values = sample[:, 2, 0, 0]
         assert abs(float(values.mean()) - 0.25) < 4.5 * float(values.std()) / 1000**0.5
+
+
+@pytest.mark.parametrize("inputs,tangent", [(1, False), (2, False), (2, True)])
+def test_the_control_variate_has_mean_zero_and_takes_the_noise_away(inputs, tangent):
+    gram = torch.tensor([[1.2, 0.5], [0.5, 0.9]], dtype=torch.float64)[:inputs, :inputs]
+    slope = (lambda z: 1 - torch.tanh(z) ** 2) if tangent else None
+    layer = control.Layer(torch.tanh, slope, 1.4, 0.3)
+
+    def observe(kernels):
+        return kernels[:, :, -1, -1] / (kernels[:, :, 0, 0] if inputs == 2 and not tangent else 1)
+
+    sensitivity = control.sensitivities(layer, gram, 4, observe)
+    sample = conditional.kernels(
+        torch.tanh, gram, width=64, depth=4, networks=1000, sigma_w=1.4, sigma_b=0.3, generator=stream(0, 0, 0),
+        slope=slope,
+    )  # fmt: skip
+    noise = control.control(layer, sample, sensitivity, stream(0, 1, 0))
+    assert float((noise.mean(0).abs() / (noise.std(0) / 1000**0.5)).max()) < 4.5
+    loud, quiet = observe(sample)[:, 1:], observe(sample)[:, 1:] - noise
+    assert bool((quiet.std(0) < 0.5 * loud.std(0)).all())

@@ -45,4 +45,4 @@ def _claim(subject: Subject, result, title: str, values, abscissa: str) -> Claim
     return claim(result, "correlation_map", title, points, (*exact, sampling), abscissa=abscissa)
 
 
-CHECK = Check("correlation_map", ("correlation_map",), claims)
+CHECK = Check("correlation_map", ("correlation_map",), claims, order=70)

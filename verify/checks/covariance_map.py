@@ -42,4 +42,4 @@ def _product(x):
     return (x[:, 0] * x[:, 1]).mean(1)
 
 
-CHECK = Check("covariance_map", ("covariance_map",), claims)
+CHECK = Check("covariance_map", ("covariance_map",), claims, order=60)

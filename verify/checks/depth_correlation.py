@@ -43,4 +43,4 @@ def _inside(c: float) -> Fraction:
     return Fraction(max(-1.0, min(1.0, c)))
 
 
-CHECK = Check("depth_correlation", (), claims)
+CHECK = Check("depth_correlation", (), claims, order=110)

@@ -37,4 +37,4 @@ def claims(subject: Subject) -> Iterator[Claim]:
     )  # fmt: skip
 
 
-CHECK = Check("depth_gradient", (), claims)
+CHECK = Check("depth_gradient", (), claims, order=120)

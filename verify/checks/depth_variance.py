@@ -29,4 +29,4 @@ def claims(subject: Subject) -> Iterator[Claim]:
     )  # fmt: skip
 
 
-CHECK = Check("depth_variance", (), claims)
+CHECK = Check("depth_variance", (), claims, order=100)

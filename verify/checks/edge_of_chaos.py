@@ -81,4 +81,4 @@ def _exact(q: Any) -> Any:
     return Fraction(float(q)) if q.rad == 0 else ball(q)
 
 
-CHECK = Check("edge_of_chaos", ("edge_of_chaos",), claims)
+CHECK = Check("edge_of_chaos", ("edge_of_chaos",), claims, order=80)

@@ -82,4 +82,4 @@ def _gradient(subject: Subject, points: tuple[Point, ...]):
     return decide
 
 
-CHECK = Check("emitted_function", ("activation",), claims)
+CHECK = Check("emitted_function", ("activation",), claims, order=200)

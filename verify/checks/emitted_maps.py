@@ -138,4 +138,4 @@ def _gradient(subject: Subject, result: Any, points: tuple[Point, ...]):
     return decide
 
 
-CHECK = Check("emitted_maps", (), claims)
+CHECK = Check("emitted_maps", (), claims, order=210)

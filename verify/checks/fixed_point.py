@@ -71,4 +71,4 @@ def _clipped(c: Any) -> float:
     return max(-1.0, min(1.0, float(c)))
 
 
-CHECK = Check("fixed_point", ("at",), claims)
+CHECK = Check("fixed_point", ("at",), claims, order=90)

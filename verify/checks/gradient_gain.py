@@ -78,4 +78,4 @@ def largest_jump(subject: Subject) -> float:
     return float((fb - fa).abs().nan_to_num().max())
 
 
-CHECK = Check("gradient_gain", ("chi",), claims)
+CHECK = Check("gradient_gain", ("chi",), claims, order=50)

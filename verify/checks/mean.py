@@ -20,4 +20,4 @@ def claims(subject: Subject) -> Iterator[Claim]:
     yield claim(result, "mean", "mean of the activation", points, (*exact, line_sampling(subject, points, subject.phi)))
 
 
-CHECK = Check("mean", ("mean",), claims)
+CHECK = Check("mean", ("mean",), claims, order=10)

@@ -52,4 +52,4 @@ def claims(subject: Subject) -> Iterator[Claim]:
     )  # fmt: skip
 
 
-CHECK = Check("sampler", (), claims)
+CHECK = Check("sampler", (), claims, order=130)

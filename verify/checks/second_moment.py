@@ -20,4 +20,4 @@ def claims(subject: Subject) -> Iterator[Claim]:
     yield claim(result, "second_moment", "second moment of the activation", points, (*exact, sampling))
 
 
-CHECK = Check("second_moment", ("second_moment",), claims)
+CHECK = Check("second_moment", ("second_moment",), claims, order=20)

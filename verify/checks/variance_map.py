@@ -38,4 +38,4 @@ def _claim(subject: Subject, result, title: str, values, abscissa: str) -> Claim
     return claim(result, "variance_map", title, points, (*exact, sampling, networks), abscissa=abscissa)
 
 
-CHECK = Check("variance_map", ("variance_map",), claims)
+CHECK = Check("variance_map", ("variance_map",), claims, order=30)

@@ -31,4 +31,4 @@ def claims(subject: Subject) -> Iterator[Claim]:
     yield claim(result, "chi_parallel", "slope of the variance map", points, (*exact, sampling))
 
 
-CHECK = Check("variance_slope", ("chi_parallel",), claims)
+CHECK = Check("variance_slope", ("chi_parallel",), claims, order=40)

@@ -15,6 +15,7 @@ ORDINATES = {
     "correlation along depth": "$c^l$",
     "gradient growth along depth": r"$|J^l v|^2 / |v|^2$",
 }
+NAMES = {"sigma_w": "σ_w", "sigma_b": "σ_b", "q1": "q₁", "q2": "q₂"}
 BAR = 5
 """Standard errors shown by a bar."""
 
@@ -27,7 +28,7 @@ def figures(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _caption(claim: TestedClaim) -> str:
-    fixed = [f"{n} = {v:g}" for n, v in claim.points[0].values if n != claim.abscissa and _constant(claim, n)]
+    fixed = [f"{NAMES.get(n, n)} = {v:g}" for n, v in claim.points[0].values if n != claim.abscissa and _constant(claim, n)]
     return f"{claim.title[0].upper()}{claim.title[1:]}: {', '.join(fixed)}. Bars are {BAR} standard errors."
 
 
