@@ -1,0 +1,41 @@
+"""covariance map: EXACT."""
+
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def _arrays(*values):
+    """The arguments as arrays of one floating dtype; plain numbers take the dtype of the arrays."""
+    arrays = [np.asarray(value) for value in values if not isinstance(value, (bool, int, float))]
+    dtype = np.result_type(*arrays) if arrays else np.dtype(float)
+    if not np.issubdtype(dtype, np.floating):
+        dtype = np.dtype(float)
+    return tuple(np.asarray(value, dtype=dtype) for value in values)
+
+
+def _number(value, like):
+    """A number as an array of the same dtype."""
+    return np.asarray(value, dtype=like.dtype)
+
+
+def _result(value, *arguments):
+    """The value in the common shape and dtype of the arguments; scalars for scalars."""
+    shape = np.broadcast_shapes(*(argument.shape for argument in arguments))
+    result = np.asarray(value, dtype=arguments[0].dtype)
+    return result[()] if result.shape == shape else np.broadcast_to(result, shape).copy()[()]
+
+
+def covariance_map(q1: ArrayLike, q2: ArrayLike, c: ArrayLike) -> NDArray[np.floating]:
+    """covariance map; kind EXACT.
+
+    (sqrt(Delta) + K*atan2(sqrt(Delta), -K))/(2*pi)
+
+    Arguments: q1, q2, c; keywords: none.
+    q1, q2 > 0 are variances and -1 <= c <= 1 is the correlation of the pair.
+    Arguments broadcast; the dtype of the inputs comes out."""
+    q1, q2, c = _arrays(q1, q2, c)
+    K = c*np.sqrt(q1)*np.sqrt(q2)
+    Delta = q1*q2*(1 - c)*(1 + c)
+    t1 = np.sqrt(Delta)
+    return _result(0.15915494309189535*(t1 + K*np.arctan2(t1, -K)), q1, q2, c)
