@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, Integer, Symbol, sqrt
+from sympy import Expr, Symbol
 
 from derive.activation.normal_form import breakpoints, derivative, normal_form, to_piecewise
 from derive.emit import EmittedFunction, emit, load, pair_bindings
@@ -14,9 +14,9 @@ from derive.emit.quadratures import Wrapper, quadratures
 from derive.gaussian import numbers
 from derive.gaussian.factors import pair_factors
 from derive.gaussian.node import GaussianE
-from derive.gaussian.tidy import tidy
-from derive.program.symbols import DELTA, Q1, Q2, C, K, X
+from derive.program.symbols import DELTA, K, X
 from derive.records import Kind, Unsupported
+from derive.surface.partials import stated
 
 if TYPE_CHECKING:
     from derive.surface.activations import Activation
@@ -113,7 +113,7 @@ def _is_pair(result: Result) -> bool:
 def _closed_function(name: str, result: Result, closed: Expr) -> EmittedFunction:
     law, keywords = _names(result)
     pair = _is_pair(result)
-    gradients = _gradients(closed, result) if pair else {}
+    gradients = stated(result.template, (*law, *keywords)) if pair else {}
     doc = _doc(result, _one_line(closed))
     return EmittedFunction(name, closed, law, keywords, doc, gradients, pair_bindings() if pair else ())
 
@@ -121,29 +121,6 @@ def _closed_function(name: str, result: Result, closed: Expr) -> EmittedFunction
 def _one_line(expr: Expr) -> str:
     text = str(expr)
     return text if len(text) < 2000 else text[:2000] + " ..."
-
-
-def _gradients(closed: Expr, result: Result) -> dict[str, Expr]:
-    """Exact partial derivatives in q1, q2, c and the keywords, tidied so that they hold at c = 1 and -1 too."""
-    gradients = {}
-    law, keywords = _names(result)
-    for name in (*law, *keywords):
-        symbol = next((s for s in closed.free_symbols | {C, Q1, Q2} if s.name == name), None)
-        if symbol is None:
-            gradients[name] = Integer(0)
-            continue
-        gradients[name] = partial(closed, symbol)
-    return gradients
-
-
-def partial(closed: Expr, symbol: Symbol) -> Expr:
-    """d/ds of a pair formula in (q1, q2, K, Delta) with K = c*sqrt(q1*q2), Delta = q1*q2 - K**2."""
-    through_k = tidy(numbers.closed_partial(closed, K))
-    if symbol == C:
-        return sqrt(Q1 * Q2) * through_k
-    if symbol in (Q1, Q2):
-        return tidy(numbers.closed_partial(closed, symbol) + through_k * K / (2 * symbol))
-    return tidy(closed.diff(symbol))
 
 
 def _open_function(

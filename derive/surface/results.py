@@ -70,7 +70,7 @@ class Result:
     @property
     def closed(self) -> Expr:
         """The formula with closed nodes substituted, in K and Delta = q1*q2 - K**2."""
-        return _resolve(self.template)
+        return resolve(self.template)
 
     @property
     def expr(self) -> Expr:
@@ -224,7 +224,8 @@ def _rational(number: Fraction) -> Expr:
     return Rational(number.numerator, number.denominator)
 
 
-def _resolve(expr: Expr) -> Expr:
+def resolve(expr: Expr) -> Expr:
+    """The expression with every closed node substituted, in K and Delta for pairs."""
     replaced = {}
     for part in numbers.outermost(expr):
         node = part.expr if isinstance(part, Derivative) else part
@@ -232,7 +233,7 @@ def _resolve(expr: Expr) -> Expr:
         if closed is None:
             replaced[part] = part.doit() if isinstance(part, Derivative) else part
             continue
-        closed = _resolve(closed)
+        closed = resolve(closed)
         if isinstance(part, Derivative):
             closed = numbers.differentiate_closed(closed, part)
         replaced[part] = closed

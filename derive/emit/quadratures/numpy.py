@@ -5,6 +5,7 @@ UNPACK = "_arrays"
 
 QUADRATURE = '''
 _GAUSS = np.polynomial.legendre.leggauss(20)
+_TAIL = (np.polynomial.legendre.legvander(_GAUSS[0], 19)*_GAUSS[1][:, None]*(np.arange(20) + 0.5))[:, 17:]
 _OCTAVES = 2.0**np.arange(-30, 16, 0.5)
 
 
@@ -16,17 +17,34 @@ def _panels(edges):
     return nodes.reshape(*nodes.shape[:-2], -1), weights.reshape(*weights.shape[:-2], -1)
 
 
-def _expectation(f, q, breaks=()):
-    """E f(x), x ~ N(0, q): panels that double every two steps away from 0 and from each breakpoint of f.
+def _edges(f, reach, breaks):
+    """Edges of panels on which 20 points resolve f.
 
-    The nodes do not depend on q, so that every scale between 1e-9 and 3e4 is resolved.
+    Panels double every two steps away from 0 and from each breakpoint, so that every scale is met; one is halved
+    while the last Legendre coefficients of f on it are not small against f there and nearer to 0.
     """
-    q = np.asarray(q, dtype=float)
     centres = np.array([0.0, *breaks])
-    edges = np.unique(np.concatenate([centres] + [centre + s*_OCTAVES for centre in centres for s in (-1, 1)]))
-    reach = 38.6*np.sqrt(q.max(initial=0.0))
+    edges = np.concatenate([centres] + [centre + s*_OCTAVES for centre in centres for s in (-1, 1)])
     edges = np.unique(np.clip(edges, -reach, reach))
-    x, w = _panels(edges)
+    while edges.size < 4000:
+        left, half = edges[:-1], np.diff(edges)/2
+        values = f(left[:, None] + half[:, None]*(1 + _GAUSS[0]))
+        size = np.abs(values).max(-1)
+        order = np.argsort(np.minimum(np.abs(left), np.abs(edges[1:])))
+        nearer = np.empty_like(size)
+        nearer[order] = np.maximum.accumulate(size[order])
+        bad = np.abs(values @ _TAIL).max(-1) > 1e-13*size + 1e-15*nearer
+        bad &= half > 1e-12*np.abs(edges[1:])
+        if not bad.any():
+            break
+        edges = np.sort(np.concatenate([edges, left[bad] + half[bad]]))
+    return edges
+
+
+def _expectation(f, q, breaks=()):
+    """E f(x), x ~ N(0, q), by Gauss-Legendre panels that do not depend on q."""
+    q = np.asarray(q, dtype=float)
+    x, w = _panels(_edges(f, 38.6*np.sqrt(q.max(initial=0.0)), breaks))
     fw = f(x)*w
     flat = q.reshape(-1)
     out = np.empty_like(flat)
@@ -36,19 +54,18 @@ def _expectation(f, q, breaks=()):
     return out.reshape(q.shape)
 
 
-def _z_rule(scales, breaks):
-    """Nodes and weights (the normal density included) in z, cut where a scale times z meets a breakpoint."""
-    cuts = [np.clip(b/s, -13.0, 13.0) for s in scales for b in breaks]
+def _z_rule(scales, edges):
+    """Nodes and weights (the normal density included) in z, for functions of scale times z with these edges."""
+    cuts = [np.clip(e/s[..., None], -13.0, 13.0) for s, e in zip(scales, edges)]
     base = np.broadcast_to(np.linspace(-13.0, 13.0, 105), (*scales[0].shape, 105))
-    edges = np.sort(np.concatenate([base] + [cut[..., None] for cut in cuts], axis=-1), axis=-1)
-    z, w = _panels(edges)
+    z, w = _panels(np.sort(np.concatenate([base, *cuts], axis=-1), axis=-1))
     return z, w*np.exp(-z*z/2)/np.sqrt(2*np.pi)
 
 
-def _hermite(f, q, breaks, order):
+def _hermite(f, q, edges, order):
     """E f(sqrt(q) z) h_k(z) for k < order, h_k the normalised Hermite polynomials; and E f^2."""
     root = np.sqrt(q)
-    z, w = _z_rule((root,), breaks)
+    z, w = _z_rule((root,), (edges,))
     values = f(root[..., None]*z)
     weighted = w*values
     below, here, found = np.zeros_like(z), np.ones_like(z), []
@@ -68,17 +85,18 @@ def _pair(f, g, df, dg, q1, q2, c, breaks=()):
     shape = c.shape
     q1, q2, c = (np.atleast_1d(value).reshape(-1) for value in (q1, q2, c))
     out = np.full(c.shape, np.nan)
+    edges_f, edges_g = (_edges(h, 13*np.sqrt(q.max(initial=0.0)), breaks) for h, q in ((f, q1), (g, q2)))
     edge = np.abs(c) == 1
     if edge.any():
         r1, r2 = np.sqrt(q1[edge]), np.copysign(np.sqrt(q2[edge]), c[edge])
-        z, w = _z_rule((r1, r2), breaks)
+        z, w = _z_rule((r1, r2), (edges_f, edges_g))
         out[edge] = (w*f(r1[:, None]*z)*g(r2[:, None]*z)).sum(-1)
     todo = np.flatnonzero(~edge)
     for order in (32, 128, 1024):
-        for start in range(0, todo.size, max(1, 8192//order)):
-            i = todo[start:start + max(1, 8192//order)]
-            a, m_f = _hermite(f, q1[i], breaks, order)
-            b, m_g = _hermite(g, q2[i], breaks, order)
+        for start in range(0, todo.size, max(1, 4096//order)):
+            i = todo[start:start + max(1, 4096//order)]
+            a, m_f = _hermite(f, q1[i], edges_f, order)
+            b, m_g = _hermite(g, q2[i], edges_g, order)
             size = np.sqrt(m_f*m_g)
             left_f, left_g = np.abs(m_f - (a*a).sum(-1)), np.abs(m_g - (b*b).sum(-1))
             good = np.abs(c[i])**order*np.sqrt(left_f*left_g) <= 1e-12*size

@@ -12,7 +12,17 @@ def _legendre(n=20):
     return nodes, 2*vectors[0]**2
 
 
+def _tail(nodes, weights):
+    """The matrix from values at the nodes to the last three Legendre coefficients."""
+    below, here, found = torch.zeros_like(nodes), torch.ones_like(nodes), []
+    for k in range(nodes.numel()):
+        found.append(here*weights*(k + 0.5))
+        below, here = here, ((2*k + 1)*nodes*here - k*below)/(k + 1)
+    return torch.stack(found[-3:], dim=-1)
+
+
 _GAUSS = _legendre()
+_TAIL = _tail(*_GAUSS)
 _OCTAVES = 2.0**torch.arange(-30, 16, 0.5, dtype=torch.float64)
 
 
@@ -23,17 +33,37 @@ def _panels(edges):
     return (left + half*(1 + nodes)).flatten(-2), (half*weights).flatten(-2)
 
 
-def _expectation(f, q, breaks=()):
-    """E f(x), x ~ N(0, q): panels that double every two steps away from 0 and from each breakpoint of f.
+@torch.no_grad()
+def _edges(f, q, deviations, breaks):
+    """Edges of panels on which 20 points resolve f, out to that many standard deviations of the largest q.
 
-    Computed in float64; the nodes do not depend on q, so that every scale between 1e-9 and 3e4 is resolved.
+    Panels double every two steps away from 0 and from each breakpoint, so that every scale is met; one is halved
+    while the last Legendre coefficients of f on it are not small against f there and nearer to 0.
     """
-    dtype, q = q.dtype, q.to(torch.float64)
-    octaves = _OCTAVES.to(q.device)
+    octaves, tail, nodes = _OCTAVES.to(q.device), _TAIL.to(q.device), _GAUSS[0].to(q.device)
     centres = [octaves.new_zeros(())] + [octaves.new_tensor(float(b)) for b in breaks]
     edges = torch.cat([torch.stack(centres)] + [centre + s*octaves for centre in centres for s in (-1, 1)])
-    reach = 38.6*float(q.detach().max().sqrt()) if q.numel() else 1.0
-    x, w = _panels(torch.unique(edges.clamp(-reach, reach)))
+    reach = deviations*float(q.max().sqrt()) if q.numel() else 1.0
+    edges = torch.unique(edges.clamp(-reach, reach))
+    while edges.numel() < 4000:
+        left, half = edges[:-1], torch.diff(edges)/2
+        values = f(left[:, None] + half[:, None]*(1 + nodes))
+        size = values.abs().amax(-1)
+        order = torch.argsort(torch.minimum(left.abs(), edges[1:].abs()))
+        nearer = torch.empty_like(size)
+        nearer[order] = size[order].cummax(0).values
+        bad = (values @ tail).abs().amax(-1) > 1e-13*size + 1e-15*nearer
+        bad &= half > 1e-12*edges[1:].abs()
+        if not bool(bad.any()):
+            break
+        edges = torch.sort(torch.cat([edges, left[bad] + half[bad]])).values
+    return edges
+
+
+def _expectation(f, q, breaks=()):
+    """E f(x), x ~ N(0, q), in float64, by Gauss-Legendre panels that do not depend on q."""
+    dtype, q = q.dtype, q.to(torch.float64)
+    x, w = _panels(_edges(f, q, 38.6, breaks))
     fw = f(x)*w
     flat = q.reshape(-1)
     parts = []
@@ -43,19 +73,19 @@ def _expectation(f, q, breaks=()):
     return (torch.cat(parts) if parts else flat).reshape(q.shape).to(dtype)
 
 
-def _z_rule(scales, breaks):
-    """Nodes and weights (the normal density included) in z, cut where a scale times z meets a breakpoint."""
-    cuts = [(float(b)/s.detach()).clamp(-13.0, 13.0) for s in scales for b in breaks]
+def _z_rule(scales, edges):
+    """Nodes and weights (the normal density included) in z, for functions of scale times z with these edges."""
+    cuts = [(e/s.detach()[..., None]).clamp(-13.0, 13.0) for s, e in zip(scales, edges)]
     base = torch.linspace(-13.0, 13.0, 105, dtype=torch.float64, device=scales[0].device)
-    edges = torch.cat([base.expand(*scales[0].shape, 105)] + [cut[..., None] for cut in cuts], dim=-1)
+    edges = torch.cat([base.expand(*scales[0].shape, 105), *cuts], dim=-1)
     z, w = _panels(torch.sort(edges, dim=-1).values)
     return z, w*torch.exp(-z*z/2)/2.5066282746310002
 
 
-def _hermite(f, q, breaks, order):
+def _hermite(f, q, edges, order):
     """E f(sqrt(q) z) h_k(z) for k < order, h_k the normalised Hermite polynomials; and E f^2."""
     root = torch.sqrt(q)
-    z, w = _z_rule((root,), breaks)
+    z, w = _z_rule((root,), (edges,))
     values = f(root[..., None]*z)
     weighted = w*values
     below, here, found = torch.zeros_like(z), torch.ones_like(z), []
@@ -65,10 +95,10 @@ def _hermite(f, q, breaks, order):
     return torch.stack(found, dim=-1), (weighted*values).sum(-1)
 
 
-def _mehler(f, g, q1, q2, c, breaks, order):
+def _mehler(f, g, q1, q2, c, edges, order):
     """The series to `order` terms, and whether its remainder is below 1e-12 of sqrt(E f^2 E g^2)."""
-    a, m_f = _hermite(f, q1, breaks, order)
-    b, m_g = _hermite(g, q2, breaks, order)
+    a, m_f = _hermite(f, q1, edges[0], order)
+    b, m_g = _hermite(g, q2, edges[1], order)
     left = ((m_f - (a*a).sum(-1)).abs()*(m_g - (b*b).sum(-1)).abs()).sqrt()
     powers = torch.cat([torch.ones_like(c)[:, None], c[:, None].expand(-1, order - 1).cumprod(-1)], dim=-1)
     return (a*b*powers).sum(-1), (c.abs()**order*left <= 1e-12*(m_f*m_g).sqrt()).detach()
@@ -85,19 +115,20 @@ def _pair(f, g, df, dg, q1, q2, c, breaks=()):
     dtype, shape = c.dtype, c.shape
     q1, q2, c = (value.to(torch.float64).reshape(-1) for value in (q1, q2, c))
     out = torch.full_like(c, float("nan"))
+    edges = _edges(f, q1, 13.0, breaks), _edges(g, q2, 13.0, breaks)
     edge = (c.abs() == 1).detach()
     if bool(edge.any()):
         side = c[edge].detach()
         r1, r2 = q1[edge].sqrt(), q2[edge].sqrt()*side
-        z, w = _z_rule((r1, r2), breaks)
+        z, w = _z_rule((r1, r2), edges)
         u, v = r1[:, None]*z, r2[:, None]*z
         slope = r1*r2.abs()*(w*df(u)*dg(v)).sum(-1)
         out = out.index_put((edge.nonzero()[:, 0],), (w*f(u)*g(v)).sum(-1) + (c[edge] - side)*slope)
     todo = (~edge).nonzero()[:, 0]
     for order in (32, 128, 1024):
         kept = []
-        for i in todo.split(max(1, 8192//order)):
-            value, good = _mehler(f, g, q1[i], q2[i], c[i], breaks, order)
+        for i in todo.split(max(1, 4096//order)):
+            value, good = _mehler(f, g, q1[i], q2[i], c[i], edges, order)
             out = out.index_put((i[good],), value[good])
             kept.append(i[~good])
         todo = torch.cat(kept) if kept else todo

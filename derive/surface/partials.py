@@ -1,0 +1,82 @@
+"""Partial derivatives of results at fixed other arguments, in forms that hold at c = 1 and c = -1 too."""
+
+from __future__ import annotations
+
+from sympy import Expr, Integer, Symbol, sqrt
+
+from derive.activation.normal_form import derivative, normal_form, to_piecewise
+from derive.emit import Partial
+from derive.gaussian import numbers
+from derive.gaussian.factors import pair_factors
+from derive.gaussian.node import GaussianE, pair
+from derive.program.symbols import Q1, Q2, C, K, X
+
+
+def stated(template: Expr, names: tuple[str, ...]) -> dict[str, Partial]:
+    """The partial derivative in each name, with second derivatives stated in q1, q2 and c.
+
+    An expectation of a pair is differentiated under the integral sign: with u = sqrt(q1) z its derivative in q1 is
+    E u f'(u) g(v) / (2 q1) (a jump of f at 0 adds nothing), and in c sqrt(q1 q2) E f'(u) g'(v) (Price 1958); else a
+    function that jumps has its closed form differentiated, which is infinite at c = 1 where the truth is.
+    """
+    symbols = {s.name: s for s in template.free_symbols | {Q1, Q2, C}}
+    law = tuple(name for name in names if name in ("q1", "q2", "c"))
+    found = {}
+    for name in names:
+        first = partial(template, symbols[name]) if name in symbols else Integer(0)
+        second = {n: Partial(resolved(partial(first, symbols[n]))) for n in law} if name == "c" else {}
+        found[name] = Partial(resolved(first), second)
+    return found
+
+
+def resolved(template: Expr) -> Expr:
+    """The template with closed nodes substituted."""
+    from derive.surface.results import resolve
+
+    return resolve(template)
+
+
+def partial(template: Expr, symbol: Symbol) -> Expr:
+    """d/ds of an expression in nodes, at fixed c where s is q1 or q2."""
+    parts = numbers.outermost(template)
+    stand_ins = {part: Symbol(f"_node{i}", real=True) for i, part in enumerate(parts)}
+    back = {v: k for k, v in stand_ins.items()}
+    flat = template.xreplace(stand_ins)
+    total = _explicit(flat, symbol).xreplace(back)
+    for part, stand_in in stand_ins.items():
+        total += flat.diff(stand_in).xreplace(back) * _node(part, symbol)
+    return total
+
+
+def _explicit(expr: Expr, symbol: Symbol) -> Expr:
+    """d/ds of an expression in K and Delta, both functions of q1, q2, c."""
+    through_k = {C: sqrt(Q1 * Q2), Q1: K / (2 * Q1), Q2: K / (2 * Q2)}.get(symbol, Integer(0))
+    direct = Integer(0) if symbol == C else numbers.closed_partial(expr, symbol)
+    return direct + numbers.closed_partial(expr, K) * through_k
+
+
+def _node(node: GaussianE, symbol: Symbol) -> Expr:
+    if node.cov != numbers.canonical(node).cov or len(node.variables) != 2:
+        closed = numbers.closed_form(node)
+        return node.diff(symbol) if closed is None else closed.diff(symbol)
+    f, g = pair_factors(node)
+    (df, jumps_f), (dg, jumps_g) = (_slope(h) for h in (f, g))
+    if symbol == Q1 and all(jump.at == 0 for jump in jumps_f):
+        return _pair(X * df, g) / (2 * Q1)
+    if symbol == Q2 and all(jump.at == 0 for jump in jumps_g):
+        return _pair(f, X * dg) / (2 * Q2)
+    if jumps_f or jumps_g:
+        closed = numbers.closed_form(node)
+        return numbers.differentiate(node, symbol) if closed is None else _explicit(closed, symbol)
+    if symbol == C:
+        return sqrt(Q1 * Q2) * _pair(df, dg)
+    return _pair(f.diff(symbol), g) + _pair(f, g.diff(symbol))
+
+
+def _pair(f: Expr, g: Expr) -> Expr:
+    return Integer(0) if f == 0 or g == 0 else pair(f, g)
+
+
+def _slope(f: Expr) -> tuple[Expr, tuple]:
+    slope, jumps = derivative(normal_form(f))
+    return to_piecewise(slope), jumps

@@ -1,0 +1,105 @@
+"""Emitted results: values against certified numbers, gradients at the edges, dtypes, quadrature."""
+
+import numpy as np
+import pytest
+import torch
+
+from derive import Activation, EocError, expect, theory
+
+ENDS = (1.0, -1.0, 0.5, 0.0)
+
+
+def edge_point(dtype):
+    c = torch.tensor(ENDS, dtype=dtype, requires_grad=True)
+    q1 = torch.full((4,), 1.5, dtype=dtype, requires_grad=True)
+    q2 = torch.full((4,), 0.5, dtype=dtype, requires_grad=True)
+    return q1, q2, c
+
+
+@pytest.mark.parametrize("text", ["relu", "gelu", "erf(x)", "sin(x)", "abs(x)", "max(x, 0)**2", "x*tanh(softplus(x))"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_covariance_map_and_its_gradients_at_the_edges(text, dtype):
+    result = theory(text).covariance_map
+    q1, q2, c = edge_point(dtype)
+    value = result.compile("torch")(q1, q2, c)
+    assert value.dtype == dtype
+    gradients = torch.autograd.grad(value.sum(), (q1, q2, c))
+    tolerance = 3e-6 if dtype == torch.float32 else 2e-13
+    at = [{"q1": 1.5, "q2": 0.5, "c": end} for end in ENDS]
+    np.testing.assert_allclose(value.detach(), [float(result.number(**p)) for p in at], atol=tolerance)
+    for name, gradient in zip(("q1", "q2", "c"), gradients, strict=True):
+        if name == "c":
+            truth = [float(result.diff("c").number(**p)) for p in at]
+        else:
+            truth = [central(result, name, p) for p in at]
+        np.testing.assert_allclose(gradient, truth, atol=max(tolerance, 1e-9))
+
+
+def central(result, name, point, step="1e-6"):
+    """A central difference of certified numbers at fixed c."""
+    from fractions import Fraction
+
+    h = Fraction(step)
+    up, down = ({**point, name: Fraction(str(point[name])) + s * h} for s in (1, -1))
+    difference = result.number(**up, digits=25).mid - result.number(**down, digits=25).mid
+    return float(difference / (2 * (h.numerator / h.denominator)))
+
+
+def test_second_derivative_of_the_relu_kernel_is_infinite_at_both_ends():
+    # kappa_1(c) = (sqrt(1 - c^2) + c (pi - acos c))/pi: NaN in naive torch code (google/neural-tangents issue 88)
+    kernel = theory("relu").covariance_map.compile("torch")
+    one = torch.tensor(1.0, dtype=torch.float64)
+    slope = torch.func.grad(lambda c: 2 * kernel(one, one, c))
+    curvature = torch.func.grad(slope)
+    for end, value, first in ((1.0, 1.0, 1.0), (-1.0, 0.0, 0.0)):
+        c = torch.tensor(end, dtype=torch.float64)
+        assert float(2 * kernel(one, one, c)) == value
+        assert float(slope(c)) == first
+        assert float(curvature(c)) == float("inf")
+    mixed = torch.func.grad(lambda q, c: torch.func.grad(lambda d: kernel(q, one, d))(c))(one, one)
+    assert float(mixed) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("text", ["relu", "gelu", "tanh(x)", "x*tanh(softplus(x))", "1/(1+abs(x))"])
+def test_single_maps_on_numpy_arrays_over_many_scales(text):
+    t = theory(text)
+    q = np.array([1e-6, 1e-2, 1.0, 30.0])
+    given = {"sigma_w": 1.5, "sigma_b": 0.25}
+    values = t.variance_map.compile("numpy")(q, **given)
+    truth = [float(t.variance_map.number(q=v, **given)) for v in q]
+    np.testing.assert_allclose(values, truth, rtol=1e-13)
+    slopes = t.chi.compile("numpy")(q, sigma_w=1.5)
+    np.testing.assert_allclose(slopes, [float(t.chi.number(q=v, sigma_w=1.5)) for v in q], rtol=1e-12)
+
+
+def test_scalars_and_dtypes():
+    f = theory("leaky_relu").variance_map.compile("numpy")
+    assert np.ndim(f(2.0, a=0.1, sigma_w=1.0, sigma_b=0.0)) == 0
+    assert f(np.float32([1, 2]), a=0.1, sigma_w=1.0, sigma_b=0.0).dtype == np.float32
+    with pytest.raises(TypeError):
+        f(2.0, sigma_w=1.0, sigma_b=0.0)
+
+
+def test_a_hermite_series_that_does_not_reach_its_bound_is_nan_not_wrong():
+    t = theory("tanh(20*x)")
+    value = t.covariance_map.compile("numpy")(50.0, 50.0, np.array([0.2, 0.9999]))
+    assert np.isnan(value[1])
+    assert value[0] == pytest.approx(float(t.covariance_map.number(q1=50, q2=50, c=0.2)), abs=1e-11)
+
+
+def test_a_steep_place_away_from_zero_is_resolved():
+    t = theory("tanh(20*(x - 3)) + tanh(x)")
+    truth = float(t.variance_map.number(q=4, sigma_w=1, sigma_b=0))
+    assert t.variance_map.compile("numpy")(4.0, sigma_w=1.0, sigma_b=0.0) == pytest.approx(truth, rel=1e-13)
+    q = torch.tensor(4.0, dtype=torch.float64)
+    assert float(t.variance_map.compile("torch")(q, sigma_w=1.0, sigma_b=0.0)) == pytest.approx(truth, rel=1e-13)
+
+
+def test_activation_code_and_refusals():
+    phi = Activation("leaky_relu")
+    assert phi.compile("numpy")(np.array([-2.0, 3.0]), a=0.5).tolist() == [-1.0, 3.0]
+    with pytest.raises(EocError, match="backend"):
+        phi.code("fortran")
+    with pytest.raises(EocError, match="infinite"):
+        theory("sign(x)").chi.code()
+    assert "def pair_expectation" in expect(phi, phi).code("numpy")
