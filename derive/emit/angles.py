@@ -26,7 +26,7 @@ def angles(program: Program) -> Program:
         if item.operation == "bivariate_normal_cdf":
             _, numerator, denominator = _fraction(builder, item.args[2])
             width = builder.div(_width(builder, numerator, denominator, known), denominator)
-            return builder.put("bivariate_normal_cdf_wide", *item.args, width)
+            return builder.put("exp_bivariate_normal_cdf", builder.literal(0), *item.args, width)
         if item.operation not in ("asin", "acos"):
             return None
         negated, numerator, denominator = _fraction(builder, item.args[0])

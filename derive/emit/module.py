@@ -65,9 +65,8 @@ def _imports(used: set[str], target: Backend) -> str:
 def _helpers(used: set[str], target: Backend) -> list[str]:
     table = operations()
     sources = [table[name].helpers[target.name] for name in sorted(used) if target.name in table[name].helpers]
-    distinct = [source.strip("\n") for source in dict.fromkeys(sources)]
-    # a helper that is part of another is written once
-    return [one for one in distinct if not any(one in other for other in distinct if other != one)]
+    blocks = [block.strip("\n") for source in sources for block in source.split("\n\n\n")]
+    return list(dict.fromkeys(block for block in blocks if block))
 
 
 def _body(function: EmittedFunction, target: Backend) -> tuple[Body, set[str]]:

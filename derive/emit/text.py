@@ -14,6 +14,7 @@ from derive.emit.angles import angles
 from derive.emit.backend import Backend
 from derive.emit.edges import edges
 from derive.emit.function import Bindings
+from derive.emit.scaled import scaled
 from derive.program.gate import freeze
 from derive.program.passes import fold, protect, stabilise
 from derive.program.passes.rewriting import rewrite
@@ -50,7 +51,7 @@ def prepare(expr: Expr, names: tuple[str, ...]) -> Program:
     expr = edges(expr)
     by_name = {symbol.name: symbol for symbol in expr.free_symbols}
     inputs = tuple(by_name.get(name, Symbol(name, real=True)) for name in names)
-    program = fold(_powers(angles(stabilise(freeze({"value": expr}, inputs)))))
+    program = fold(_powers(scaled(angles(stabilise(freeze({"value": expr}, inputs))))))
     return protect(program)
 
 

@@ -35,7 +35,7 @@ def _owens_t_value(h, a):
     """Owen's T function."""
     height, slope = {namespace}.abs(h), {namespace}.abs(a)
     steep = slope > 1
-    turned = {namespace}.where(height > 0, height*slope, 0)
+    turned = {namespace}.where(height > 0, height, 1)*{namespace}.where(height > 0, slope, 0)
     near = {namespace}.where(steep, turned, height)
     angle = {namespace}.where(steep, 1/{namespace}.where(steep, slope, 1), slope)
     end = {namespace}.where(near*angle > 8.5, 8.5/{namespace}.where(near > 1, near, 1), angle)
@@ -50,20 +50,70 @@ def _owens_t_value(h, a):
 '''
 
 
-def bivariate_source(namespace: str, cdf: str, suffix: str) -> str:
-    """`_bivariate_normal_cdf(h, k, rho, width)`; `cdf` is the spelling of Phi(x)."""
+def exp_cdf_source(namespace: str, erfc: str, erfcx: str) -> str:
+    """`_exp_normal_cdf(e, h)`, exp(e)*Phi(h) as exp(e - h**2/2)*erfcx(-h/sqrt(2))/2 for h < 0."""
     np = namespace
+    return f'''
+def _exp_normal_cdf(e, h):
+    """exp(e)*Phi(h), also where exp(e) overflows and Phi(h) vanishes."""
+    low = h < 0
+    below, above = {np}.where(low, h, 0), {np}.where(low, 0, h)
+    scaled = {np}.exp({np}.where(low, e - 0.5*h*h, 0))*{erfcx}(-0.7071067811865476*below)
+    return 0.5*{np}.where(low, scaled, {np}.exp({np}.where(low, 0, e))*{erfc}(-0.7071067811865476*above))
+'''
 
-    def phi(text: str) -> str:
-        return cdf.replace("x", text)
 
+def bivariate_source(namespace: str) -> str:
+    """`_exp_bivariate_value(e, h, k, rho, width)`: exp(e)*Phi_2(h, k; rho), relatively accurate in the tails.
+
+    With u = (k - rho h)/width and r**2 = h**2 + u**2 = k**2 + v**2 let
+    B(h, u) = Q(|h|)/2 - T(|h|, |u/h|) = exp(-r**2/2) |h|/(2 pi) int_0^oo exp(-|u| s - s**2/2)/(h**2 + (|u| + s)**2) ds,
+    which Gauss-Legendre gives to a relative 1e-15 for r**2 >= 6. Owen's formula is then a sum of terms
+    B and Phi(-|h|) - B that do not cancel. Nearer than that nothing is small and his T is used as it stands.
+    """
+    np = namespace
+    atan2 = "atan2" if namespace == "torch" else "arctan2"
     return f'''
 def _towards(h, k, rho, width):
     """(k - rho*h)/width, with 1 - |rho| from the width: exact up to rho = +-1."""
     side = {np}.where(rho < 0, -1, 1)
-    top = (k - side*h) + side*h*width*width/(1 + {np}.abs(rho))
-    edge = {np}.where(top == 0, 0, {np}.where(top < 0, -{np}.inf, {np}.inf))
-    return {np}.where(width > 0, top/{np}.where(width > 0, width, 1), edge)
+    return _ratio((k - side*h) + side*h*width*width/(1 + {np}.abs(rho)), width)
+
+
+def _half_square(h, k, rho, width):
+    """(h**2 - 2*rho*h*k + k**2)/(2*width**2)."""
+    side = {np}.where(rho < 0, -1, 1)
+    return _ratio((h - side*k)**2, 2*width*width) + side*h*k/(1 + {np}.abs(rho))
+
+
+def _beyond(h, u):
+    """B(h, u)*exp((h**2 + u**2)/2)."""
+    h, u = {np}.abs(h), {np}.where({np}.abs(u) < 1e6, {np}.abs(u), 1e6)
+    end = 72/({np}.sqrt(u*u + 72) + u)
+    total = 0
+    for node, weight in _GAUSS_LEGENDRE:
+        s = node*end
+        total = total + weight*{np}.exp(-s*(u + 0.5*s))/(h*h + (u + s)**2)
+    return total*end*h/{2 * 3.141592653589793!r}
+
+
+def _piece(e, half, h, u):
+    """The share of h in exp(e)*Phi_2, less exp(e)/2 where h >= 0."""
+    side = {np}.where(h < 0, 1, -1)
+    beyond = {np}.exp(e - half)*_beyond(h, u)
+    return side*{np}.where(u > 0, _exp_normal_cdf(e, -{np}.abs(h)) - beyond, beyond)
+
+
+def _near(h, k, rho, width, u, v):
+    """Phi_2 by Owen's T (1956, equation 2.1), for points near the origin."""
+    both = (h == 0) & (k == 0)
+    first, second = _owens_t(h, _slope(u, h)), _owens_t(k, _slope(v, k))
+    low, high = {np}.where(h < k, h, k), {np}.where(h < k, k, h)
+    opposite = (h*k < 0) | ((h*k == 0) & (h + k < 0))
+    zero = {np}.zeros_like(h)
+    mean = _exp_normal_cdf(zero, low) + {np}.where(opposite, -_exp_normal_cdf(zero, -high), _exp_normal_cdf(zero, high))
+    origin = 0.5 - {np}.{atan2}({np}.where(both, width, 1), {np}.where(both, rho, 1))/{2 * 3.141592653589793!r}
+    return {np}.where(both, origin, 0.5*mean - first - second)
 
 
 def _slope(u, h):
@@ -72,14 +122,19 @@ def _slope(u, h):
     return {np}.where(u == 0, 0, {np}.where(u == 0, 1, u)*ratio)
 
 
-def _bivariate_normal_cdf{suffix}(h, k, rho, width):
-    """P(X <= h, Y <= k) for standard normal X, Y with correlation rho, width = sqrt(1 - rho**2) (Owen 1956)."""
+def _exp_bivariate_value(e, h, k, rho, width):
+    """exp(e)*P(X <= h, Y <= k), standard normal X, Y of correlation rho, width = sqrt(1 - rho**2)."""
     u, v = _towards(h, k, rho, width), _towards(k, h, rho, width)
-    first, second = _owens_t(h, _slope(u, h)), _owens_t(k, _slope(v, k))
-    opposite = (h*k < 0) | ((h*k == 0) & (h + k < 0))
-    low, high = {np}.minimum(h, k), {np}.maximum(h, k)
-    mean = 0.5*{np}.where(opposite, {phi("low")} - {phi("(-high)")}, {phi("low")} + {phi("high")})
-    origin = 0.5 - {np}.{"arctan2" if np != "torch" else "atan2"}(width, rho)/{2 * 3.141592653589793!r}
-    value = {np}.where((h == 0) & (k == 0), origin, mean - first - second)
+    half = _half_square(h, k, rho, width)
+    far = half >= 3
+    e_far, h_far, k_far = {np}.where(far, e, 0), {np}.where(far, h, -3), {np}.where(far, k, -3)
+    u_far, v_far, half_far = {np}.where(far, u, 0), {np}.where(far, v, 0), {np}.where(far, half, 4.5)
+    tail = _piece(e_far, half_far, h_far, u_far) + _piece(e_far, half_far, k_far, v_far)
+    both = (h_far >= 0) & (k_far >= 0)
+    tail = {np}.where(both, tail + {np}.exp({np}.where(both, e_far, 0)), tail)
+    near = {np}.exp({np}.where(far, 0, e))*_near(
+        {np}.where(far, 0, h), {np}.where(far, 0, k), rho, width, {np}.where(far, 0, u), {np}.where(far, 0, v)
+    )
+    value = {np}.where(far, tail, near)
     return {np}.where(value > 0, value, 0)
 '''

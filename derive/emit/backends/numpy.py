@@ -44,7 +44,8 @@ SCIPY = {
     "erfcx": ("erfcx",),
     "normal_cdf": ("ndtr",),
     "owens_t": ("owens_t",),
-    "bivariate_normal_cdf_wide": ("ndtr", "owens_t"),
+    "exp_normal_cdf": ("erfc", "erfcx"),
+    "exp_bivariate_normal_cdf": ("erfc", "erfcx"),
 }
 
 BACKEND = Backend(

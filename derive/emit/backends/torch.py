@@ -107,13 +107,17 @@ def _stated(body: Body, name: str) -> list[str]:
     return parts
 
 
+TENSOR_ONLY = ("max", "min", "atan2", "clip", "ratio", "owens_t", "exp_normal_cdf", "exp_bivariate_normal_cdf")
+
 BACKEND = Backend(
     name="torch",
     imports=("import torch",),
     preamble=PREAMBLE,
     stated=STATED,
     function=function,
-    tensor_only=frozenset(("max", "min", "atan2", "clip", "ratio", "owens_t", "bivariate_normal_cdf_wide")),
+    tensor_only=frozenset(
+        ("max", "min", "atan2", "clip", "ratio", "owens_t", "exp_bivariate_normal_cdf", "exp_normal_cdf")
+    ),
     infinity="torch.inf",
     pi="torch.pi",
     reserved=frozenset(("torch",)),

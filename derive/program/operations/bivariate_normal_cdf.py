@@ -72,7 +72,7 @@ OPERATION = Operation(
     head=BivariateNormalCdf,
     ball=bivariate_normal_cdf,
     exact=_exact,
-    # printers give the width sqrt(1 - rho**2) too: see bivariate_normal_cdf_wide
+    # printers give the width sqrt(1 - rho**2) too: see exp_bivariate_normal_cdf
     backends={},
     source="Owen 1956, Ann. Math. Statist. 27, 1075",
 )

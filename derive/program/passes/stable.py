@@ -122,10 +122,14 @@ def _two_exponentials(builder: Builder, rest: tuple[int, ...], a: int, other: in
     """other - rest*exp(a) with other = rest*exp(b), as one term."""
     for name, other_rest, b in _factored(builder, other):
         if name == "exp" and _normal(builder, rest) == _normal(builder, other_rest):
-            terms = _cancelled(_terms(builder, b, 1) + _terms(builder, a, -1))
+            apart = _terms(builder, b, 1) + _terms(builder, a, -1)
+            terms = _cancelled(apart)
+            if len(terms) == len(apart):  # nothing in common: their difference may be infinity less infinity
+                continue
             plus, minus = (tuple(term for sign, term in terms if sign == wanted) for wanted in (1, -1))
             difference = builder.signed_sum(plus, minus)
             return 1, builder.mul((*rest, builder.put("exp_difference", b, a, difference)))
+    return None
     return None
 
 

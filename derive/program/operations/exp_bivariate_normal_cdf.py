@@ -1,0 +1,90 @@
+"""exp(e)*Phi_2(h, k; rho) as one operation, with sqrt(1 - rho**2) given beside rho.
+
+What code needs to be accurate near rho = +-1 and in the tails, and finite where the factors overflow and vanish.
+"""
+
+from __future__ import annotations
+
+from sympy import exp
+
+from derive.program.operation import Operation
+from derive.program.operations import bivariate_normal_cdf, exp_normal_cdf, owens_t, ratio
+from derive.program.owen_source import bivariate_source, owens_t_source
+
+_PLAIN = bivariate_normal_cdf.OPERATION
+
+_NUMPY = "\n".join(
+    (
+        ratio.OPERATION.helpers["numpy"],
+        exp_normal_cdf.NUMPY,
+        owens_t_source("np", "0.5*erfc(0.7071067811865476*x)").replace("_owens_t_value", "_owens_t"),
+        bivariate_source("np"),
+        """
+def _exp_bivariate_normal_cdf(e, h, k, rho, width):
+    return _exp_bivariate_value(*np.broadcast_arrays(e, h, k, rho, width))
+""",
+    )
+)
+
+_TORCH = "\n".join(
+    (
+        ratio.OPERATION.helpers["torch"],
+        exp_normal_cdf.TORCH,
+        owens_t.TORCH,
+        bivariate_source("torch"),
+        """
+def _exp_bivariate_d_h(e, h, k, rho, width):
+    return 0.3989422804014327*_exp_normal_cdf(e - 0.5*h*h, _towards(h, k, rho, width))
+
+
+def _exp_bivariate_d_k(e, h, k, rho, width):
+    return _exp_bivariate_d_h(e, k, h, rho, width)
+
+
+def _exp_bivariate_d_rho(e, h, k, rho, width):
+    return _ratio(torch.exp(e - _half_square(h, k, rho, width)), 6.283185307179586*width)
+
+
+def _exp_bivariate_d_width(e, h, k, rho, width):
+    # the width is a function of rho: its share is in the derivative with respect to rho
+    return torch.zeros_like(width)
+
+
+def _exp_bivariate_d_e(e, h, k, rho, width):
+    return _exp_bivariate_stated(e, h, k, rho, width)
+
+
+_exp_bivariate_stated = _differentiable(
+    _exp_bivariate_value,
+    {
+        0: _exp_bivariate_d_e,
+        1: _exp_bivariate_d_h,
+        2: _exp_bivariate_d_k,
+        3: _exp_bivariate_d_rho,
+        4: _exp_bivariate_d_width,
+    },
+    ("e", "h", "k", "rho", "width"),
+)
+
+
+def _exp_bivariate_normal_cdf(e, h, k, rho, width):
+    return _exp_bivariate_stated(*torch.broadcast_tensors(e, h, k, rho, width))
+""",
+    )
+)
+
+OPERATION = Operation(
+    name="exp_bivariate_normal_cdf",
+    arity=5,
+    domain="-1 <= rho <= 1, width = sqrt(1 - rho**2)",
+    build=lambda e, h, k, rho, width: exp(e) * _PLAIN.build(h, k, rho),
+    head=None,
+    ball=lambda args, analytic: args[0].exp() * _PLAIN.ball(args[1:4], analytic),
+    exact=lambda mp, e, h, k, rho, width: mp.exp(e) * _PLAIN.exact(mp, h, k, rho),
+    backends={
+        "numpy": "_exp_bivariate_normal_cdf({0}, {1}, {2}, {3}, {4})",
+        "torch": "_exp_bivariate_normal_cdf({0}, {1}, {2}, {3}, {4})",
+    },
+    helpers={"numpy": _NUMPY, "torch": _TORCH},
+    source=_PLAIN.source,
+)
