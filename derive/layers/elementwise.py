@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sympy import Expr
@@ -21,6 +21,7 @@ class Elementwise:
     jumps      Dirac parts of the derivative (a jump makes the gradient gain infinite)
     name       for titles
     domains    (parameter, interval) pairs
+    source     the Activation it was made from, whose formula tree independent checks walk; no part of its identity
 
     Moments: E phi(z), E phi(z)^2, E phi(z1) phi(z2); gradients pick up E phi'(z)^2.
     """
@@ -30,6 +31,7 @@ class Elementwise:
     jumps: tuple[Any, ...] = ()
     name: str = ""
     domains: tuple[tuple[str, Any], ...] = ()
+    source: Any = field(default=None, compare=False)
 
     def forward(self, state: State) -> State:
         """The state after the activation; it is no longer Gaussian."""

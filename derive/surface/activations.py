@@ -140,7 +140,7 @@ class Activation:
     def layer(self) -> Elementwise:
         """The activation as a layer of a block."""
         slope = self.derivative()
-        return Elementwise(self.expr, slope.expr, slope.jumps, self.name, tuple(self.domains.items()))
+        return Elementwise(self.expr, slope.expr, slope.jumps, self.name, tuple(self.domains.items()), self)
 
     def __rshift__(self, other: Any) -> Any:
         from derive.layers.block import as_layer, join
