@@ -79,10 +79,26 @@ def _add(a: Polynomial, b: Polynomial) -> Polynomial:
     return {key: value for key, value in ((k, expand(v)) for k, v in total.items()) if value != 0}
 
 
+def gathered(atoms: list[Atom]) -> list[Atom]:
+    """The same sum with like atoms added."""
+    groups: dict = {}
+    for atom in atoms:
+        shape = (_items(atom.exponent), _items(atom.wave), tuple(map(_items, atom.cdfs)), atom.halves)
+        if shape in groups:
+            old = groups[shape]
+            atom = replace(old, poly=_add(old.poly, atom.poly), imag=_add(old.imag, atom.imag))
+        groups[shape] = atom
+    return [atom for atom in groups.values() if atom.poly or atom.imag]
+
+
+def _items(polynomial: Polynomial) -> frozenset:
+    return frozenset(polynomial.items())
+
+
 def scale(atom: Atom, factor: Expr) -> Atom:
     """factor * atom."""
     poly, imag = ({key: factor * value for key, value in p.items()} for p in (atom.poly, atom.imag))
     return replace(atom, poly=poly, imag=imag)
 
 
-__all__ = ["Atom", "Polynomial", "multiply", "scale"]
+__all__ = ["Atom", "Polynomial", "gathered", "multiply", "scale"]

@@ -32,7 +32,7 @@ from sympy import (
     sqrt,
 )
 
-from derive.gaussian.atoms import Atom, Polynomial, multiply, scale
+from derive.gaussian.atoms import Atom, Polynomial, gathered, multiply, scale
 from derive.gaussian.halves import half_space
 from derive.gaussian.special import NormalCdf
 from derive.gaussian.stops import Blocked
@@ -184,7 +184,8 @@ def _indicator(positive: Expr, zs) -> Atom:
 def _product(factors: list[list[Atom]]) -> list[Atom]:
     atoms = factors[0]
     for factor in factors[1:]:
-        atoms = _bounded([atom for first in atoms for second in factor for atom in multiply(first, second)])
+        atoms = gathered([atom for first in atoms for second in factor for atom in multiply(first, second)])
+        atoms = _bounded(atoms)
     return atoms
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Expr, asin
+from sympy import Expr, asin, pi
 
-from derive.gaussian.closed import Closed, monomial
+from derive.gaussian.closed import Closed, constant, monomial
 from derive.gaussian.problem import Problem
 from derive.gaussian.scalars import Scalars
 
@@ -45,10 +45,14 @@ def correlation(cov, i: int, j: int, scalars: Scalars) -> Expr:
 
 
 def angle(weight, rho: Expr, scalars: Scalars) -> Closed:
-    """weight * asin(rho), with the sign of rho taken out."""
+    """weight * asin(rho), with the sign of rho taken out, a multiple of pi as such."""
+    value = asin(rho)
+    turns = value / pi
+    if turns.is_Rational:
+        return constant(scalars, weight * scalars.pi * scalars.lift(turns))
     if rho.could_extract_minus_sign():
         return monomial(scalars, -weight, special=asin(-rho))
-    return monomial(scalars, weight, special=asin(rho))
+    return monomial(scalars, weight, special=value)
 
 
 __all__ = ["Orthant", "angle", "correlation", "orthant", "ratio"]
