@@ -8,7 +8,7 @@ from typing import Any
 from derive.show.document import attempt
 
 DIGITS = 6
-"""Digits of a plotted point; its enclosure is far below a pixel."""
+"""Digits of the points of V and C; the edge of chaos is drawn from floats."""
 
 
 def curves(theory: Any) -> dict[str, Any]:
@@ -33,27 +33,24 @@ def curves(theory: Any) -> dict[str, Any]:
 
 
 def _activation(theory: Any) -> dict[str, list[float]]:
-    from sympy import Float, nan
+    import flint
 
+    from derive.program.evaluate import run_balls
+    from derive.program.gate import freeze
     from derive.program.symbols import X
 
     xs = [i / 40 for i in range(-160, 161)]
-
-    def sample(expr: Any) -> list[float]:
-        values = [expr.subs(X, Float(x, 15)).evalf(8) for x in xs]
-        return [float(v) if v.is_real and v is not nan else float("nan") for v in values]
-
-    phi, slope = sample(theory.activation.phi), sample(theory.activation.dphi)
-    return {"x": xs, "phi": _torn(phi), "derivative": _torn(slope)}
+    program = freeze({"phi": theory.activation.phi, "derivative": theory.activation.dphi}, (X,))
+    rows = [run_balls(program, {"x": flint.acb(x)}) for x in xs]
+    curves = {name: _torn([float(row[name].real.mid()) for row in rows]) for name in ("phi", "derivative")}
+    return {"x": xs, **curves}
 
 
 def _torn(values: list[float]) -> list[float]:
     """Values with a gap where neighbours are far apart, so that a jump is not drawn as a slope."""
-    span = max(values) - min(values)
-    return [
-        float("nan") if i and abs(v - values[i - 1]) > 0.15 * span and abs(v - values[i - 1]) > 0.2 else v
-        for i, v in enumerate(values)
-    ]
+    finite = [value for value in values if value - value == 0]
+    span = max(finite) - min(finite)
+    return [float("nan") if i and abs(v - values[i - 1]) > max(0.15 * span, 0.2) else v for i, v in enumerate(values)]
 
 
 def _variance(theory: Any, sigma_w: float, sigma_b: float) -> dict[str, Any]:
@@ -70,12 +67,17 @@ def _correlation(theory: Any, sigma_w: float, sigma_b: float) -> dict[str, Any]:
 
 
 def _edge(theory: Any, chosen: Any) -> dict[str, Any]:
-    qs = [Fraction(round(10 ** (i / 10) * 1000), 1000) for i in range(-15, 16)]
-    rows = []
-    for q in qs:
-        edge = attempt(lambda q=q: theory.edge_of_chaos(q=q, digits=DIGITS))
-        if not isinstance(edge, str) and edge.points and edge.points[0].valid:
-            rows.append((float(q), float(edge.points[0].sigma_w), float(edge.points[0].sigma_b)))
+    """Points of the curve sigma_w^2 = 1/E phi'^2, sigma_b^2 = q - E phi^2/E phi'^2 where sigma_b^2 >= 0."""
+    from derive.depth.edge import split
+    from derive.gaussian.scan import scan
+    from derive.program.symbols import Q
+
+    qs = [10 ** (i / 20) for i in range(-30, 31)]
+    second, slope = split(theory.variance_map.template, theory.chi.template)
+    squares = [scan(expr, {}, "q", qs) for expr in (1 / slope, Q - second / slope)]
+    rounding = 1e-9  # of q: where sigma_b is 0 exactly, floats have either sign
+    rows = [(q, w2, max(b2, 0.0)) for q, w2, b2 in zip(qs, *squares, strict=True) if b2 >= -rounding * q]
     point = [float(chosen.sigma_w), float(chosen.sigma_b)] if chosen is not None else []
     bounds = [rows[0][0], rows[-1][0]] if rows else []
-    return {"sigma_w": [r[1] for r in rows], "sigma_b": [r[2] for r in rows], "range": bounds, "point": point}
+    sigma_w, sigma_b = ([float(row[i]) ** 0.5 for row in rows] for i in (1, 2))
+    return {"sigma_w": sigma_w, "sigma_b": sigma_b, "range": bounds, "point": point}
