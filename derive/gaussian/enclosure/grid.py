@@ -16,33 +16,36 @@ from derive.gaussian.enclosure.quadrature import best_bound, rule, upper
 if TYPE_CHECKING:
     from derive.activation.pieces import PieceFunction
 
-MAX_PANELS = 600
+MAX_PANELS = 1500
 MAX_PAIRS = 12_000
-RHOS = (4.0, 2.7, 1.9)
+RHOS = (4.0, 8.0, 2.7, 1.9)
 UP = 1 + 1e-9
 REAL_PARTS = tuple(acb(arb(mid, 0.25)) for mid in (-0.75, -0.25, 0.25, 0.75))
 
 
 @dataclass(frozen=True)
 class Panel:
-    """An interval centre +- half of a standardised variable, the piece on it, a bound of |f| there, the remainder."""
+    """An interval centre +- half of a standardised variable, the piece on it, a bound of |f| there, the remainder.
+
+    A panel that is `tiny` (next to a singularity) has no nodes: its remainder bounds its whole contribution.
+    """
 
     centre: arb
     half: arb
     piece: int
     size: float
     remainder: float
+    tiny: bool = False
 
 
 @dataclass(frozen=True)
 class Side:
-    """f(sigma x) on [-reach, reach]: panels, rows of weighted values, supremum, remainder, doubt about breaks."""
+    """f(sigma x) on [-reach, reach]: panels with rows of weighted values; damped supremum, remainder."""
 
     panels: list[Panel]
     rows: list[list[arb]]
-    supremum: float
+    damped: float
     remainder: float
-    slivers: float
 
 
 def tensor(
@@ -58,8 +61,9 @@ def tensor(
 
     On a pair of panels with centres X, Y and half-widths h, k the density of (x, y) factors into
     exp(c X Y/s^2) exp(c Y h xi/s^2) exp(c X k eta/s^2) exp(c h k xi eta/s^2) and functions of one variable,
-    s^2 = 1 - c^2; the last matrix is shared by all pairs with the same h, k. The remainder of the rule in one
-    variable is bounded at complex a + ib, uniformly in the other, by exp(-a^2/2 + b^2/(2 s^2))/(2 pi s).
+    s^2 = 1 - c^2; the last matrix is shared by all pairs with the same h, k. At x = a + ib and real y the density is
+    at most exp(-(a^2 + y^2)/(2 + 2|c|) + b^2/(2 s^2))/(2 pi s), the least eigenvalue of the form being 1/(1 + |c|):
+    this bounds the remainder of the rule in one variable by a product of one-variable bounds.
 
     Args:
         functions: f and g
@@ -71,19 +75,19 @@ def tensor(
     """
     small = float(s.lower()) / UP
     spread = 2 * reach / (2 * pi * small) * UP
+    damping = 1 / (2 + 2 * float(abs(c).upper())) / UP
     sides: list[Side] = []
     for mine, other in ((0, 1), (1, 0)):
         if mine and functions[0] is functions[1] and sigmas[0] is sigmas[1]:
             sides.append(sides[0])
             break
-        rough = _rough_supremum(functions[other], sigmas[other], reach)
-        side = _side(functions[mine], sigmas[mine], s, reach, n, goal / (10 * spread * rough))
+        rough = _rough_supremum(functions[other], sigmas[other], reach, damping)
+        side = _side(functions[mine], sigmas[mine], s, reach, n, damping, goal / (10 * spread * rough))
         if side is None:
             return None
         sides.append(side)
     first, second = sides
-    error = spread * (first.remainder * second.supremum + second.remainder * first.supremum)
-    error += (first.slivers * second.supremum + second.slivers * first.supremum) / sqrt(2 * pi)
+    error = spread * (first.remainder * second.damped + second.remainder * first.damped)
     summed = _sum(first, second, c, s, n, goal)
     if summed is None:
         return None
@@ -94,7 +98,7 @@ def tensor(
 def _sum(first: Side, second: Side, c: arb, s: arb, n: int, goal: float) -> tuple[arb, float] | None:
     """The tensor sum over pairs of panels without the factor 1/(2 pi s), and a bound of the pairs left out."""
     ratio = c / (s * s)
-    floor = log(goal / 1000) - log(first.supremum * second.supremum + 1e-300)
+    floor = log(goal / 1000)
     small_sq, slope = float((s * s).upper()) * UP, abs(float(c.mid()))
     total, skipped, cores, count = arb(0), 0.0, {}, 0
     flips = -1.0 if c < 0 else 1.0
@@ -102,15 +106,17 @@ def _sum(first: Side, second: Side, c: arb, s: arb, n: int, goal: float) -> tupl
     for p, row in zip(first.panels, first.rows, strict=True):
         for q, column in zip(second.panels, second.rows, strict=True):
             top = _exponent(p, q, slope, flips, small_sq)
-            if top < floor:
+            if top + log(p.size + 1e-300) + log(q.size + 1e-300) < floor:
                 skipped += 4 * float(p.half) * float(q.half) * p.size * q.size * exp(top) * UP
                 continue
             count += 1
             if count > MAX_PAIRS:
                 return None
-            key = p.half.man_exp(), q.half.man_exp()
+            with flint.ctx.extraprec(300):  # exact: equal products share their matrix
+                area = p.half * q.half
+            key = area.man_exp()
             if key not in cores:
-                step = ratio * p.half * q.half
+                step = ratio * area
                 cores[key] = arb_mat(n, n, [(step * a * b).exp() for a in nodes for b in nodes])
             left, right = ratio * q.centre * p.half, ratio * p.centre * q.half
             before = arb_mat(1, n, [x * (left * node).exp() for x, node in zip(row, nodes, strict=True)])
@@ -127,78 +133,96 @@ def _exponent(p: Panel, q: Panel, slope: float, flips: float, small_sq: float) -
     return -(across * across / small_sq + along * along) / 2 / UP
 
 
-def _side(f: PieceFunction, sigma: arb, s: arb, reach: float, n: int, goal: float) -> Side | None:
-    panels, slivers = _panels(f, sigma, s, reach, n, goal)
+def _side(f, sigma: arb, s: arb, reach: float, n: int, damping: float, goal: float) -> Side | None:
+    panels, doubt = _panels(f, sigma, s, reach, n, damping, goal)
     if panels is None:
         return None
     nodes, weights = rule(n, flint.ctx.prec)
-    rows = []
-    for panel in panels:
+    kept, rows = [panel for panel in panels if not panel.tiny], []
+    for panel in kept:
         row = []
         for node, weight in zip(nodes, weights, strict=True):
             x = panel.centre + panel.half * node
             density = (-(x * x) / (2 * s * s)).exp()
             row.append(f.value(panel.piece, acb(sigma * x), False).real * (weight * panel.half * density))
         rows.append(row)
-    top = max(panel.size for panel in panels)
-    return Side(panels, rows, top, sum(panel.remainder for panel in panels) * UP, slivers)
+    damped = max(panel.size * _damp(abs(float(panel.centre)) - float(panel.half), damping) for panel in panels)
+    return Side(kept, rows, damped, (sum(panel.remainder for panel in panels) + doubt) * UP)
 
 
-def _panels(f, sigma: arb, s: arb, reach: float, n: int, goal: float) -> tuple[list[Panel] | None, float]:
-    """Panels between breaks, bisected until the sum of remainders is near the goal."""
+def _damp(nearest: float, damping: float) -> float:
+    return exp(-(max(0.0, nearest * (1 - 1e-12)) ** 2) * damping) * UP
+
+
+def _panels(
+    f, sigma: arb, s: arb, reach: float, n: int, damping: float, goal: float
+) -> tuple[list[Panel] | None, float]:
+    """Panels between breaks, bisected until every remainder is small against the goal; the doubt about breaks."""
     edges = [edge / sigma for edge in f.breaks]
     inside = [(k, edge) for k, edge in enumerate(edges) if abs(edge.mid()) < reach]
-    slivers = sum(_doubt(f, k, edge, sigma) for k, edge in inside)
+    doubt = sum(_doubt(f, k, edge, sigma) for k, edge in inside)
     marks = sorted({arb(-reach), arb(0), arb(reach), *(edge.mid() for _, edge in inside)}, key=float)
     small_sq = float((s * s).lower()) / UP
     widest, panels = min(1.1, 3 * sqrt(small_sq)), []
-    todo = [pair for pair in pairwise(marks) if pair[0] < pair[1]]
     with flint.ctx.extraprec(200):  # endpoints stay exact under bisection
-        halved = [((left + right) / 2, (right - left) / 2) for left, right in todo]
-    while halved:
-        centre, half = halved.pop()
-        piece = sum(1 for edge in edges if edge.mid() < centre)
-        bound = inf
+        todo = [((left + right) / 2, (right - left) / 2) for left, right in pairwise(marks) if left < right]
+    while todo:
+        centre, half = todo.pop()
         if float(half) <= widest:
-            weigh = _weigher(f, piece, (sigma, centre, half), small_sq)
-            bound, size = best_bound(weigh, n, RHOS, goal / 30 / float(half))
-            bound = float(half) * UP * bound
-            size = min(size, max(upper(f.value(piece, sigma * (centre + half * part), False)) for part in REAL_PARTS))
-        if bound <= goal / 30:
-            panels.append(Panel(centre, half, piece, size, bound))
-            continue
-        if len(halved) + len(panels) > MAX_PANELS or not half > 1e-12:
+            piece = sum(1 for edge in edges if edge.mid() < centre)
+            panel = _panel(f, sigma, (centre, half, piece), n, (damping, small_sq), goal / 30)
+            if panel is not None:
+                panels.append(panel)
+                continue
+        if len(todo) + len(panels) > MAX_PANELS or not half > 1e-40:
             return None, inf
         with flint.ctx.extraprec(200):
-            halved += [(centre - half / 2, half / 2), (centre + half / 2, half / 2)]
-    return panels, slivers
+            todo += [(centre - half / 2, half / 2), (centre + half / 2, half / 2)]
+    return panels, doubt
 
 
-def _weigher(f, piece: int, place: tuple[arb, arb, arb], small_sq: float) -> Callable[[acb], tuple[float, float]]:
-    """Bounds |f| exp(-a^2/2 + b^2/(2 s^2)) and |f| on boxes of the panel's coordinate."""
-    sigma, centre, half = place
+def _panel(f, sigma: arb, place: tuple[arb, arb, int], n: int, law: tuple[float, float], goal: float) -> Panel | None:
+    """The panel, if the remainder of its rule is under the goal (or all of it is, next to a singularity)."""
+    centre, half, piece = place
+    width = float(half) * UP
+    bound, _ = best_bound(_weigher(f, piece, (sigma, centre, half), law), n, RHOS, goal / width)
+    size = max(upper(f.value(piece, acb(sigma * (centre + half * part)), False)) for part in REAL_PARTS)
+    if bound * width <= goal and size < inf:
+        return Panel(centre, half, piece, size, bound * width)
+    if 2 * width * size <= goal:
+        return Panel(centre, half, piece, size, 2 * width * size * UP, True)
+    return None
+
+
+def _weigher(
+    f, piece: int, place: tuple[arb, arb, arb], law: tuple[float, float]
+) -> Callable[[acb], tuple[float, float]]:
+    """Bounds of |f| exp(-a^2 damping + b^2/(2 s^2)), and of |f|, on boxes of the panel's coordinate."""
+    (sigma, centre, half), (damping, small_sq) = place, law
 
     def weigh(box: acb) -> tuple[float, float]:
         z = centre + half * box
         value = upper(f.value(piece, sigma * z, True))
         a, b = float(z.real.abs_lower()), float(z.imag.abs_upper())
-        exponent = -a * a / 2 / UP + b * b / (2 * small_sq) * UP
+        exponent = -a * a * damping / UP + b * b / (2 * small_sq) * UP
         return (value * exp(exponent) * UP, value) if exponent < 300 else (inf, inf)
 
     return weigh
 
 
 def _doubt(f, k: int, edge: arb, sigma: arb) -> float:
-    """What cutting at the midpoint of an inexact break can cost, per unit supremum of the other function."""
+    """What cutting at the midpoint of an inexact break can cost, as a remainder."""
     if edge.rad() == 0:
         return 0.0
     x = acb(sigma * edge)
     return float(edge.rad()) * upper(f.value(k, x, False) - f.value(k + 1, x, False)) * UP
 
 
-def _rough_supremum(f, sigma: arb, reach: float) -> float:
-    """The size of f on the range, for choosing tolerances only."""
-    points = [acb(sigma * (reach * (k - 8) / 8)) for k in range(17)]
-    edges = f.breaks
-    values = [upper(f.value(sum(1 for edge in edges if edge.mid() < x.real), x, False)) for x in points]
-    return max([value for value in values if value < inf], default=1.0) + 1e-290
+def _rough_supremum(f, sigma: arb, reach: float, damping: float) -> float:
+    """The damped size of f on the range, for choosing tolerances only."""
+    best = 1e-290
+    for k in range(-16, 17):
+        x = acb(sigma * (reach * k / 16))
+        value = upper(f.value(sum(1 for edge in f.breaks if edge.mid() < x.real), x, False))
+        best = max(best, value * _damp(abs(reach * k / 16), damping) if value < inf else 0.0)
+    return best

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import exp, isqrt, log2, sqrt
+from math import exp, isqrt, log, log2, sqrt
 from typing import TYPE_CHECKING
 
 import flint
@@ -108,7 +108,7 @@ def _attempt(f, g, variances: tuple[arb, arb], c: arb, s: arb, digits: int) -> t
         return conditional(Law(f, g, sigma1, sigma2, c, s, arb(reach)), points, goal, even)
 
     width = float(s)
-    narrow = width < NARROW and (width < NARROW / 3 or width * max(float(sigma1), float(sigma2)) < 1)
+    narrow = width < NARROW and (width < NARROW / 8 or width * max(float(sigma1), float(sigma2)) < 1)
     for method in (strip, grid) if narrow else (grid, strip):
         value = method()
         if value is not None and value.is_finite():
@@ -122,12 +122,14 @@ def _attempt(f, g, variances: tuple[arb, arb], c: arb, s: arb, digits: int) -> t
 
 def _size(f, sigma: arb) -> float:
     """About sqrt(E f^2), to choose the tolerance (nothing rests on it); the growth of f where f vanishes nearby."""
-    total, edges = 0.0, f.breaks
-    for k in range(-28, 29):
-        x = acb(sigma * (k / 4 + 1 / 128))
-        value = f.value(sum(1 for edge in edges if edge.mid() < x.real), x, False)
-        if value.is_finite():
-            total += float(value.abs_upper()) ** 2 * exp(-((k / 4) ** 2) / 2) * 0.1
+    steps = [(k / 2 + 1 / 64, 0.5) for k in range(14)] + [(2.0**-k, 2.0**-k * log(2)) for k in range(2, 40)]
+    total = 0.0
+    for place, width in steps:
+        for x in (place, -place):
+            z = sigma * x
+            value = f.value(sum(1 for edge in f.breaks if edge.mid() < z), acb(z), False)
+            if value.is_finite():
+                total += float(value.abs_upper()) ** 2 * exp(-x * x / 2) * width * 0.4
     return sqrt(total) or float(f.bound.a.exp())
 
 

@@ -15,7 +15,7 @@ from derive.gaussian.enclosure.quadrature import ellipse, remainder, rule, upper
 if TYPE_CHECKING:
     from derive.activation.pieces import PieceFunction
 
-MAX_CELLS = 1500
+MAX_CELLS = 500
 RHOS = (4.0, 2.7, 1.9)
 TALL_RHOS = (1.9, 1.6)
 UP = 1 + 1e-9
