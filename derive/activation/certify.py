@@ -33,11 +33,13 @@ class Verdict:
     at: Fraction | tuple[arb, arb] | None = None
 
 
-def certify(u: Expr, relation: str, low: arb, high: arb, values: Mapping[str, arb | Range]) -> Verdict:
+def certify(
+    u: Expr, relation: str, low: arb, high: arb, values: Mapping[str, arb | Range], parts: int = PARTS
+) -> Verdict:
     """Whether u stands in the relation to zero for all x in [low, high]; the ends may be infinite.
 
-    u must be continuous there. Undecided parts are halved until they are 2**-40 wide; at such a part a
-    zero is sought at its simplest rational point, exactly, or by a change of sign.
+    u must be continuous there. Undecided parts are halved until they are 2**-40 wide or `parts` were seen; at a narrow
+    part a zero is sought at its simplest rational point, exactly, or by a change of sign.
     """
     names = {symbol.name for symbol in u.free_symbols}
     values = {name: value for name, value in values.items() if name in names}
@@ -45,7 +47,7 @@ def certify(u: Expr, relation: str, low: arb, high: arb, values: Mapping[str, ar
     if length is not None and not (low.is_finite() and high.is_finite()):
         low, high = arb(0), length.upper()
     todo, undecided = list(_starting_parts(low, high)), None
-    for _ in range(PARTS):
+    for _ in range(parts):
         if not todo:
             return Verdict(True) if undecided is None else Verdict(None, undecided)
         left, right = todo.pop(0)

@@ -15,7 +15,7 @@ from derive.activation.bounds import bound
 from derive.activation.domain import check
 from derive.activation.growth import Growth
 from derive.activation.interval import INF, Range
-from derive.activation.jumps import Jump, jumps, value_at, vanishes
+from derive.activation.jumps import Jump, jumps, vanishes_at
 from derive.activation.normal_form import normal_form
 from derive.activation.ranges import Ranges
 from derive.activation.terms import NormalForm, breakpoints, is_ordered
@@ -178,7 +178,7 @@ def _is_line(value: Expr) -> bool:
 def _continuous_derivatives(left: Expr, right: Expr, at: Expr) -> int:
     difference = right - left
     for order in range(SMOOTHNESS_LIMIT):
-        if not vanishes(value_at(difference, at)):
+        if not vanishes_at(difference, at):
             return order - 1
         difference = difference.diff(X)
     return SMOOTHNESS_LIMIT

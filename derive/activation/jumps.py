@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import permutations
 
-from sympy import Add, Expr, Max, Min, S
+from sympy import Expr, Max, Min, Poly, Rational, S, minimal_polynomial
 
 from derive.activation.terms import NormalForm, ascending, shorter
 from derive.program.symbols import X
@@ -26,21 +26,31 @@ def jumps(form: NormalForm) -> tuple[Jump, ...]:
     Where the order of breakpoints is open the sum of all Dirac parts is right for every order, and the
     tuple is empty if they cancel in every order.
     """
-    heights: dict[Expr, Expr] = {}
+    steps: dict[Expr, Expr] = {}
     for term in form.terms:
         if term.threshold is not None:
-            height = term.side * value_at(term.value, term.threshold)
-            heights[term.threshold] = heights.get(term.threshold, S.Zero) + height
-    found = {at: shorter(height) for at, height in heights.items() if not vanishes(height)}
+            steps[term.threshold] = steps.get(term.threshold, S.Zero) + term.side * term.value
+    found = {at: shorter(value_at(step, at)) for at, step in steps.items() if not vanishes_at(step, at)}
     if any(at.has(Max, Min) for at in found) and _cancel_in_every_order(found):
         return ()
     return tuple(Jump(at, found[at]) for at in ascending(found))
 
 
-def vanishes(height: Expr) -> bool:
-    """Whether a height is certainly zero."""
-    height = shorter(height)
-    return bool(height.is_zero or (height.is_number and height.equals(0)))
+def vanishes_at(value: Expr, at: Expr) -> bool:
+    """Whether a function of x is certainly zero at a point."""
+    height = shorter(value_at(value, at))
+    if height == 0:
+        return True
+    if not height.is_number:
+        return bool(height.is_zero)
+    if height.is_finite is False or abs(height.evalf(30)) > Rational(1, 10**20):
+        return False
+    if at.is_algebraic and not at.is_rational and value.is_polynomial(X):
+        poly = Poly(value, X)
+        if poly.domain.is_ZZ or poly.domain.is_QQ:
+            # a rational polynomial vanishes at an algebraic number iff its minimal polynomial divides it
+            return bool(poly.rem(Poly(minimal_polynomial(at, X), X)).is_zero)
+    return bool(height.is_zero or height.equals(0))
 
 
 def value_at(value: Expr, at: Expr) -> Expr:
@@ -58,7 +68,7 @@ def _cancel_in_every_order(heights: dict[Expr, Expr]) -> bool:
         for at, height in heights.items():
             place = _in_order(at, order)
             merged[place] = merged.get(place, S.Zero) + _in_order(height, order)
-        if not all(vanishes(Add(total)) for total in merged.values()):
+        if not all(vanishes_at(total, S.Zero) for total in merged.values()):
             return False
     return True
 

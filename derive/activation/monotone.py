@@ -19,6 +19,7 @@ from derive.activation.terms import NormalForm, is_ordered
 from derive.program.symbols import X
 from derive.records import Unsupported
 
+PARTS = 100
 SAMPLES = ("-7", "-2.3", "-1.1", "-0.6", "-0.2", "0.3", "0.8", "1.3", "2.7", "8")
 
 
@@ -57,7 +58,7 @@ def _never_negative(slope: Cell, values: Mapping[str, arb | Range]) -> bool:
     for form in reversed(forms) if known else ():
         # smaller intervals of x do not help where a point leaves the sign open because of the parameters
         hopeless = used and any(_at(form, point, used).low < 0 for point in points)
-        if not hopeless and certify(form, "nonnegative", low, high, values).holds is True:
+        if not hopeless and certify(form, "nonnegative", low, high, values, PARTS).holds is True:
             return True
     return False
 

@@ -71,8 +71,8 @@ class Ranges:
         if not expr.has(X) and not boxed:
             value = constant(expr, self.values)
             return outward(value.lower(), value.upper()) if value.is_finite() else WHOLE
-        if isinstance(expr, (Add, Pow, Mul)) and not boxed and expr.is_polynomial(X):
-            return self._polynomial(expr)
+        if isinstance(expr, (Add, Pow, Mul)) and not boxed and (coefficients := _coefficients(expr)) is not None:
+            return self._polynomial(expr, [constant(c, self.values) for c in coefficients])
         if isinstance(expr, Add):
             return self._sum(expr)
         if isinstance(expr, Mul):
@@ -97,12 +97,10 @@ class Ranges:
             total = total * self(factor)
         return total
 
-    def _polynomial(self, expr: Expr) -> Range:
+    def _polynomial(self, expr: Expr, coefficients: list[arb]) -> Range:
         """A polynomial in x: near infinity as x**n times a polynomial in 1/x."""
         if isinstance(expr, Pow) and expr.base == X:
             return integer_power(self.x, int(expr.exp))
-        poly = Poly(expr, X)
-        coefficients = [constant(c, self.values) for c in poly.all_coeffs()]
         low, high = self.x.low, self.x.high
         if self.x.finite():
             return intersect(self._plain(expr), taylor_range(coefficients, self.x.ball()))
@@ -112,7 +110,7 @@ class Ranges:
             tail = arb(0)
             for c in reversed(coefficients):
                 tail = tail * inverse + c
-            lead = integer_power(self.x, poly.degree())
+            lead = integer_power(self.x, len(coefficients) - 1)
             return intersect(lead * Range(tail.lower(), tail.upper()), self._plain(expr))
         return self._plain(expr)
 
@@ -169,6 +167,12 @@ class Ranges:
         if not value.is_finite() or not value.imag.contains(0):
             return bounds
         return intersect(Range(value.real.lower(), value.real.upper()), bounds)
+
+
+@lru_cache(maxsize=1024)
+def _coefficients(expr: Expr) -> tuple[Expr, ...] | None:
+    """The coefficients of a polynomial in x, highest first; None for another function."""
+    return tuple(Poly(expr, X).all_coeffs()) if expr.is_polynomial(X) else None
 
 
 @lru_cache(maxsize=1024)
