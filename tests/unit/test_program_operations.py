@@ -30,8 +30,9 @@ def arguments(name, arity, source):
         values[2] = values[0] - values[1]
     if name == "clip":
         values[1:] = sorted(values[1:])
-    if name.startswith("bivariate_normal_cdf"):
-        values[2] = values[2] / 3
+    if name.endswith("bivariate_normal_cdf"):
+        place = 3 if name.startswith("exp") else 2
+        values[place] = values[place] / 3
     return values
 
 
@@ -227,7 +228,7 @@ def test_program_bivariate_tail_is_relatively_accurate(h, k, rho):
     with flint.ctx.workprec(80):
         value = operation.ball([acb(h), acb(k), acb(rho)], False).real
         assert value.rel_accuracy_bits() > 70
-    with mpmath.workdps(60):
+    with mpmath.workdps(25):
         width = mpmath.sqrt((1 - mpmath.mpf(rho)) * (1 + mpmath.mpf(rho)))
         if width == 0:
             truth = mpmath.ncdf(min(h, k)) if rho > 0 else mpmath.ncdf(h) - mpmath.ncdf(-k)
