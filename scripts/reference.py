@@ -36,8 +36,11 @@ def activations():
     from derive.catalogue import entry, names
 
     for name in names():
-        formula = entry(name).formula_record().text.replace("|", "\\|")
-        yield name, f"`{formula}`"
+        found = entry(name)
+        formula = found.formula.replace("|", "\\|")
+        who = f"{found.source.authors.split(',')[0]} {found.source.year}"
+        source = f"[{who}]({found.source.url})" if found.source.url else who
+        yield name, f"{found.title}: `{formula}` ({source})"
 
 
 def operations():
@@ -54,13 +57,14 @@ def rules():
     from derive.gaussian.rules import rules
 
     for rule in rules():
-        yield rule.name, f"{rule.statement} ({rule.source})".replace("\n", " ").replace("|", "\\vert ")
+        yield rule.name, f"${rule.statement}$ ({rule.source})".replace("\n", " ").replace("|", "\\vert ")
 
 
 def described(package: str, entry: str):
     """Rows of a registry whose files say in their first line what they are."""
     for name, module in modules(package):
-        yield name, first_line(getattr(module, entry)) if entry == "LAYER" else first_line(module)
+        if hasattr(module, entry):
+            yield name, first_line(getattr(module, entry)) if entry == "LAYER" else first_line(module)
 
 
 SECTIONS = (

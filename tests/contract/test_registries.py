@@ -6,6 +6,8 @@ import importlib
 import inspect
 import pkgutil
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,21 +24,23 @@ class Registry:
     package: str
     entry: str
     tests: str  # which test files speak of its entries
+    helpers: tuple[str, ...] = ()  # files that are no entries: nothing that a user can name
+    walk: str = ""  # a call in the tests that runs over all entries, so that a new file is tested by being there
 
     @property
     def files(self):
-        folder = ROOT / self.package.replace(".", "/")
-        return sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
+        names = sorted(path.stem for path in (ROOT / self.package.replace(".", "/")).glob("*.py"))
+        return [name for name in names if not name.startswith("_") and name not in self.helpers]
 
 
 REGISTRIES = (
-    Registry("derive.program.operations", "OPERATION", "test_program_*.py"),
+    Registry("derive.program.operations", "OPERATION", "test_program_*.py", walk="operations()"),
     Registry("derive.gaussian.rules", "RULE", "test_gaussian_*.py"),
-    Registry("derive.layers", "LAYER", "test_layers_*.py"),
-    Registry("derive.emit.backends", "BACKEND", "test_emit_*.py"),
+    Registry("derive.layers", "LAYER", "test_layers_*.py", helpers=("block", "elementwise")),
+    Registry("derive.emit.backends", "BACKEND", "test_emit_*.py", walk="backends()"),
     Registry("derive.commands", "COMMAND", "test_commands_*.py"),
-    Registry("verify.commands", "COMMAND", "test_*.py"),
-    Registry("verify.checks", "CHECK", "test_verify_*.py"),
+    Registry("verify.commands", "COMMAND", "test_verify_*.py"),
+    Registry("verify.checks", "CHECK", "test_verify_*.py", walk="checks()"),
 )
 ENTRIES = [(registry, name) for registry in REGISTRIES for name in registry.files]
 IDS = [f"{registry.package}.{name}" for registry, name in ENTRIES]
@@ -59,20 +63,12 @@ def text_of(pattern: str) -> str:
     return "\n".join(path.read_text() for path in sorted((ROOT / "tests").rglob(pattern)))
 
 
-def walks(registry: Registry) -> bool:
-    """Whether a test runs over the whole registry, so that a new file is tested by being there."""
-    loaders = {"derive.program.operations": "operations()", "derive.gaussian.rules": "rules()"}
-    loader = loaders.get(registry.package)
-    return (
-        loader is not None
-        and re.search(rf"parametrize\([^\n]*{re.escape(loader)}", text_of(registry.tests)) is not None
-    )
-
-
 @pytest.mark.parametrize(("registry", "name"), ENTRIES, ids=IDS)
 def test_every_entry_has_a_test(registry, name):
-    spoken_of = re.search(rf"\b{name}\b", text_of(registry.tests), re.IGNORECASE)
-    assert spoken_of or walks(registry), f"no test in {registry.tests} mentions {name}"
+    tests = text_of(registry.tests)
+    spoken_of = re.search(rf"\b{name}\b", tests, re.IGNORECASE)
+    walked = registry.walk and registry.walk in tests
+    assert spoken_of or walked, f"no test in {registry.tests} mentions {name}"
 
 
 @cache
@@ -85,6 +81,11 @@ def test_every_entry_is_in_the_docs(registry, name):
     assert re.search(rf"\b{name}\b", docs()), f"docs/ does not mention {name}; run scripts/reference"
 
 
+def test_the_page_of_entries_is_current():
+    done = subprocess.run([sys.executable, "scripts/reference.py", "--check"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, "run scripts/reference.py" + done.stderr
+
+
 def packages():
     for root in ("derive", "verify"):
         package = importlib.import_module(root)
@@ -94,16 +95,18 @@ def packages():
                 yield importlib.import_module(found.name)
 
 
-@pytest.mark.parametrize("package", packages(), ids=lambda package: package.__name__)
-def test_no_module_bears_the_name_of_a_public_function(package):
+def test_no_module_bears_the_name_of_a_public_name():
     """The first import of such a module would replace the function in its package by the module."""
-    modules = {found.name for found in pkgutil.iter_modules(package.__path__)}
-    public = {name for name in dir(package) if callable(getattr(package, name)) and not name.startswith("_")}
-    assert not modules & public
+    for package in (importlib.import_module(room) for room in ("derive", "verify")):
+        modules = {found.name for found in pkgutil.iter_modules(package.__path__)}
+        public = {name for name in package.__all__ if not name.startswith("__")}
+        assert public
+        assert not modules & public
 
 
-def test_no_module_is_called_like_the_public_names():
-    import derive
-
-    modules = {found.name for found in pkgutil.iter_modules(derive.__path__)}
-    assert not modules & {name for name in derive.__all__ if not name.startswith("_")}
+@pytest.mark.parametrize("package", list(packages()), ids=lambda package: package.__name__)
+def test_importing_a_module_replaces_no_function(package):
+    functions = {name: value for name, value in vars(package).items() if inspect.isfunction(value)}
+    for found in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{found.name}")
+    assert {name: getattr(package, name) for name in functions} == functions
