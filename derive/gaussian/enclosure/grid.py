@@ -105,9 +105,10 @@ def _sum(first: Side, second: Side, c: arb, s: arb, n: int, goal: float) -> tupl
     nodes = rule(n, flint.ctx.prec)[0]
     for p, row in zip(first.panels, first.rows, strict=True):
         for q, column in zip(second.panels, second.rows, strict=True):
-            top = _exponent(p, q, slope, flips, small_sq)
-            if top + log(p.size + 1e-300) + log(q.size + 1e-300) < floor:
-                skipped += 4 * float(p.half) * float(q.half) * p.size * q.size * exp(top) * UP
+            # the size of the pair's contribution, in logarithms: the factors alone may overflow
+            size = _exponent(p, q, slope, flips, small_sq) + log(p.size + 1e-300) + log(q.size + 1e-300)
+            if size < floor:
+                skipped += 4 * float(p.half) * float(q.half) * exp(size) * UP
                 continue
             count += 1
             if count > MAX_PAIRS:

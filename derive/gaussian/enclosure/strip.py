@@ -87,7 +87,8 @@ def conditional(law: Law, n: int, goal: float, even: bool) -> arb | None:
         cell = cells.pop()
         bound, size, points, across = _bound(law, cell, n, goal / 60)
         if bound <= goal / 60:
-            total, error, top = total + _quadrature(law, cell, n, points), error + bound, max(top, size)
+            total = total + (_quadrature(law, cell, n, points) if points else 0)
+            error, top = error + bound, max(top, size)
             continue
         count += 1
         if count > MAX_CELLS or not cell.half > 1e-40:
@@ -165,23 +166,41 @@ def _bound(law: Law, cell: Cell, n: int, goal: float) -> tuple[float, float, int
                     best_w, points, size = bound, count, max(size, plain)
                 if best_w <= goal / 2:
                     return best_x + best_w, size, points, True
-    return best_x + best_w, size, points, best_x <= goal / 2
+    crude, plain = _supremum(law, cell, _real_boxes(1), _real_boxes(1), False)
+    if 4 * crude <= goal:  # next to a singularity: all of the cell is small
+        return 4 * crude * UP, plain, 0, True
+    return inf, size, points, best_x <= goal / 2 or (best_x == inf and _singular_across(law, cell))
+
+
+def _singular_across(law: Law, cell: Cell) -> bool:
+    """Whether it is g that is not analytic on the real cell, at a level that is reached by moving in w."""
+    x = cell.centre + cell.half * _real_boxes(1)[0]
+    if upper(law.f.value(cell.first, law.sigma1 * x, True)) == inf:
+        return False
+    if upper(law.g.value(cell.second, acb(law.point(cell, x, _real_boxes(1)[0] / 2 + 0.5)[1]), True)) < inf:
+        return False
+    half, ends = arb(1) / 2, (cell.centre - cell.half, cell.centre + cell.half)
+    along = abs(law.point(cell, ends[1], half)[1] - law.point(cell, ends[0], half)[1])
+    across = abs(law.point(cell, cell.centre, arb(1))[1] - law.point(cell, cell.centre, arb(0))[1])
+    return bool(across > along)
 
 
 def _real_boxes(parts: int) -> tuple[acb, ...]:
     return tuple(acb(arb(-1 + 2 * k / parts).union(arb(-1 + 2 * (k + 1) / parts))) for k in range(parts))
 
 
-def _supremum(law: Law, cell: Cell, xis: tuple[acb, ...], etas: tuple[acb, ...]) -> tuple[float, float]:
+def _supremum(
+    law: Law, cell: Cell, xis: tuple[acb, ...], etas: tuple[acb, ...], analytic: bool = True
+) -> tuple[float, float]:
     """Bounds of the transformed integrand and of |f g| alone on a product of boxes."""
     worst = plain = 0.0
     for xi in xis:
         x = cell.centre + cell.half * xi
-        first = upper(law.f.value(cell.first, law.sigma1 * x, True))
+        first = upper(law.f.value(cell.first, law.sigma1 * x, analytic))
         weight = first * _gauss(x)
         for eta in etas if weight < inf else ():
             w, v, length = law.point(cell, x, (1 + eta) / 2)
-            second = upper(law.g.value(cell.second, acb(v), True))
+            second = upper(law.g.value(cell.second, acb(v), analytic))
             plain = max(plain, first * second)
             worst = max(worst, weight * second * _gauss(w) * upper(length))
             if not worst < inf:
