@@ -10,7 +10,6 @@ _HOME = {
     "pair_bindings": "function",
     "emit": "module",
     "load": "loading",
-    "backends": "backend",
 }
 
 

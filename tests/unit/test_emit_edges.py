@@ -56,8 +56,8 @@ def test_emit_edge_of_thresholds(a, b):
     """No NaN, no warning, no loss: at c = +-1 thresholds that meet and thresholds that do not."""
     source = EmittedFunction("f", thresholded(a, b), ("q1", "q2", "c"), bindings=pair_bindings())
     numbers, tensors = load(emit((source,), "numpy")).f, load(emit((source,), "torch")).f
-    for q1, q2 in VARIANCES:
-        for c in EDGES:
+    for q1, q2 in VARIANCES[:2]:
+        for c in (1.0, -1.0, 1 - 2.0**-40, 0.99, -0.8):
             with mpmath.workdps(20):
                 truth = float(thresholded_truth(mpmath.mpf(float(a)), mpmath.mpf(float(b)), q1, q2, c))
             scale = math.sqrt(q1 * q2)
