@@ -87,9 +87,7 @@ def control(layer: Layer, kernels: torch.Tensor, sensitivity: torch.Tensor, gene
 
     networks, depth, inputs, _ = kernels.shape
     below = kernels[:, :-1].reshape(networks * (depth - 1), inputs, inputs)
-    half = torch.rand(
-        (len(below), 1, *_shape(inputs)), generator=generator, dtype=kernels.dtype, device=kernels.device
-    )
+    half = torch.rand((len(below), 1, *_shape(inputs)), generator=generator, dtype=kernels.dtype, device=kernels.device)
     noise, weight = _noise(inputs, torch.cat((half, 1 - half), 1))
     mean = layer.apply(below, noise, weight).reshape(networks, depth - 1, inputs, inputs)
     return torch.einsum("lmij,nmij->nl", sensitivity, kernels[:, 1:] - mean)

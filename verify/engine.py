@@ -158,7 +158,7 @@ def _exact(entries: list[_Entry], tell: Progress) -> None:
 def _sample(runs, seed, comparisons, budget, device, until, tell) -> None:
     """A pilot for every witness, networks last; then ever again the unresolved one that has had the least time."""
     started = time.perf_counter()
-    live = sorted(runs, key=lambda r: r.witness.costly)
+    live = sorted(runs, key=lambda r: (r.witness.costly, len(r.entry.claim.witnesses) > 1))
     for position, item in enumerate(live):
         if item.witness.costly and time.perf_counter() - started > budget:
             break

@@ -137,11 +137,6 @@ def _activation(source: Any, theory: Any) -> tuple[Formula, Any]:
     made_from = getattr(elementwise[0], "source", None)
     if made_from is not None and hasattr(made_from, "formula"):
         return made_from.formula, getattr(made_from, "module", None)
-    if isinstance(source, str):
-        from derive import Activation
-
-        stage = [text for text in map(str.strip, source.split(">>")) if not text.lower().startswith("dense")]
-        return Activation(stage[0]).formula, None
     return from_sympy(elementwise[0].phi, domains=dict(theory.domains), name=elementwise[0].name), None
 
 

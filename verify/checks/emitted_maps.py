@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from derive.records import Kind
@@ -20,7 +21,7 @@ UNITS = 64
 def claims(subject: Subject) -> Iterator[Claim]:
     """Each map that can be emitted, at points that float32 holds exactly, c = -1 and 1 included."""
     for name, result in subject.theory.results.items():
-        if result.kind in (Kind.EXACT, Kind.SPECIAL, Kind.SERIES):
+        if result.kind not in (Kind.DIVERGENT, Kind.UNKNOWN):
             yield _claim(subject, name, result)
 
 
@@ -36,9 +37,10 @@ def _claim(subject: Subject, name: str, result: Any) -> Claim:
 
     values = [value(c) for c in (dyadic(-0.9, -0.1), dyadic(0.1, 0.9), Fraction(-1), Fraction(1))]
     points = points_of(subject, result, values, lambda v: _natural(subject, name, v))
-    witnesses = [Exact(f"{b} {d}", _evaluated(subject, result, points, b, d)) for b, d in VARIANTS]
+    emit = cache(lambda backend: subject.compiled(result, backend))
+    witnesses = [Exact(f"{b} {d}", _evaluated(emit, result, points, b, d)) for b, d in VARIANTS]
     if name == "covariance_map" and not subject.jumps:
-        witnesses.append(Exact("torch gradient", _gradient(subject, result, points)))
+        witnesses.append(Exact("torch gradient", _gradient(subject, emit, points)))
     title = f"emitted code of the {result.title}"
     return Claim(name, title, result.symbol, str(result.kind), points, tuple(witnesses))
 
@@ -60,12 +62,11 @@ def _natural(subject: Subject, name: str, v: Any) -> float:
     return gain * sizes[0] / (float(v["q"]) if name in ("chi", "chi_parallel") else 1.0)
 
 
-def _evaluated(subject: Subject, result: Any, points: tuple[Point, ...], backend: str, dtype: str):
+def _evaluated(emit: Callable, result: Any, points: tuple[Point, ...], backend: str, dtype: str):
     def decide() -> list[Judgement]:
         import numpy as np
 
-        function = subject.compiled(result, backend)
-        names = result.arguments
+        function, names = emit(backend), result.arguments
         columns = [np.array([float(dict(p.values)[n]) for p in points], dtype=dtype) for n in names]
         try:
             out = call(function, names, columns, backend)
@@ -102,7 +103,7 @@ def call(function: Any, names: tuple[str, ...], columns: list[Any], backend: str
     return out.numpy() if backend == "torch" else out
 
 
-def _gradient(subject: Subject, result: Any, points: tuple[Point, ...]):
+def _gradient(subject: Subject, emit: Callable, points: tuple[Point, ...]):
     """dK/dc of the emitted torch code at c = -1 and 1 against sqrt(q1 q2) E phi'(u) phi'(v); finite everywhere."""
 
     def decide() -> list[Judgement]:
@@ -113,7 +114,7 @@ def _gradient(subject: Subject, result: Any, points: tuple[Point, ...]):
         from derive.gaussian.node import single
         from derive.program.symbols import X
 
-        moments, function = Moments(subject), subject.compiled(result, "torch")
+        moments, function = Moments(subject), emit("torch")
         judgements = []
         for point in points:
             q, c = dict(point.values)["q1"], dict(point.values)["c"]

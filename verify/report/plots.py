@@ -28,7 +28,8 @@ def figures(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _caption(claim: TestedClaim) -> str:
-    fixed = [f"{NAMES.get(n, n)} = {v:g}" for n, v in claim.points[0].values if n != claim.abscissa and _constant(claim, n)]
+    constant = [(n, v) for n, v in claim.points[0].values if n != claim.abscissa and _constant(claim, n)]
+    fixed = [f"{NAMES.get(n, n)} = {v:g}" for n, v in constant]
     return f"{claim.title[0].upper()}{claim.title[1:]}: {', '.join(fixed)}. Bars are {BAR} standard errors."
 
 

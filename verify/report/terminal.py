@@ -38,11 +38,12 @@ def _head(report: Report) -> Text:
 
 
 def _witnesses(claim: TestedClaim) -> Text:
-    text = Text()
+    text, groups = Text(), {}
     for item in claim.evidence:
-        style = STYLES[str(item.verdict)]
-        text.append(("  " if text else "") + item.witness, style="" if item.verdict is Verdict.HOLDS else style)
-        text.append(f" {resolution(item)}", style="dim")
+        groups.setdefault((resolution(item), item.verdict), []).append(item.witness)
+    for (sees, verdict), names in groups.items():
+        style = "" if verdict is Verdict.HOLDS else STYLES[str(verdict)]
+        text.append(("  " if text else "") + ", ".join(names), style=style).append(f" {sees}", style="dim")
     return text
 
 
