@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from sympy import Expr, Integer
 
+from derive.gaussian.divergence import outgrows
 from derive.gaussian.engine import as_text, derive_closed
 from derive.gaussian.node import GaussianE
 from derive.gaussian.rules import symmetry
@@ -64,7 +65,10 @@ def answer(node: GaussianE, budget_seconds: float = 10.0) -> Answer:
 
 
 def _without_atoms(node: GaussianE, error: Blocked) -> Answer:
-    """No closed form, unless the integrand is odd: then the expectation vanishes."""
+    """No closed form, unless the integrand is odd: then the expectation vanishes; or it diverges for certain."""
+    runaway = outgrows(node)
+    if runaway is not None:
+        return Answer(node, Kind.DIVERGENT, None, condition=f"{runaway} outgrows every Gaussian density")
     if not is_odd(node):
         return Answer(node, Kind.INTEGRAL, None, blockers=error.parts)
     check(node, Integer(0))

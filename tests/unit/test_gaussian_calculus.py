@@ -211,6 +211,8 @@ def test_divergence_states_its_condition():
     beta = Symbol("beta", real=True)
     assert answer(single(exp(beta * X**2))).condition == "-2*beta*q + 1 > 0"
     assert answer(node((Z,), exp(Z**2), [[1]])).kind is Kind.DIVERGENT
+    assert answer(single(X * exp(X**3 + X))).kind is answer(single(exp(B * X**4))).kind is Kind.DIVERGENT
+    assert answer(single(exp(-B * X**4))).kind is Kind.INTEGRAL
 
 
 def test_singular_laws():
