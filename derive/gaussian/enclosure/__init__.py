@@ -83,16 +83,20 @@ def _enclose_two(node: GaussianE, given: dict[str, Number], digits: int) -> arb:
     q1, q2, c = _pair_law(node, given, digits)
     means = [_number(entry, given, digits) for entry in node.mean]
     u, v = node.variables
-    total = None
+    parts = []
     for first, second in _products(node.body, u, v):
-        f, g = _function(first, u, given), _function(second, v, given)
-        if not all(mean == 0 for mean in means):
-            with flint.ctx.workprec(_bits(digits)):
-                f, g = (Shifted(h, ball(mean)) for h, mean in zip((f, g), means, strict=True))
-        part = enclose_pair(f, g, q1, q2, c, digits)
-        with flint.ctx.workprec(_bits(digits)):
-            total = part if total is None else total + part
-    return arb(0) if total is None else total
+        if not second.has(v):
+            parts.append(enclose_one(_function(first, u, given), q1, means[0], digits))
+        elif not first.has(u):
+            parts.append(enclose_one(_function(first * second, v, given), q2, means[1], digits))
+        else:
+            f, g = _function(first, u, given), _function(second, v, given)
+            if not all(mean == 0 for mean in means):
+                with flint.ctx.workprec(_bits(digits)):
+                    f, g = (Shifted(h, ball(mean)) for h, mean in zip((f, g), means, strict=True))
+            parts.append(enclose_pair(f, g, q1, q2, c, digits))
+    with flint.ctx.workprec(_bits(digits)):
+        return sum(parts, arb(0))
 
 
 def _products(body: Expr, u: Symbol, v: Symbol) -> list[tuple[Expr, Expr]]:
