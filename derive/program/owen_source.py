@@ -63,6 +63,73 @@ def _exp_normal_cdf(e, h):
 '''
 
 
+_BIVARIATE = '''
+def _towards(h, k, rho, width):
+    """(k - rho*h)/width, with 1 - |rho| from the width: exact up to rho = +-1."""
+    side = np.where(rho < 0, -1, 1)
+    return _ratio((k - side*h) + side*h*width*width/(1 + np.abs(rho)), width)
+
+
+def _half_square(h, k, rho, width):
+    """(h**2 - 2*rho*h*k + k**2)/(2*width**2)."""
+    side = np.where(rho < 0, -1, 1)
+    return _ratio((h - side*k)**2, 2*width*width) + side*h*k/(1 + np.abs(rho))
+
+
+def _beyond(h, u):
+    """B(h, u)*exp((h**2 + u**2)/2)."""
+    h, u = np.abs(h), np.where(np.abs(u) < 1e6, np.abs(u), 1e6)
+    end = 72/(np.sqrt(u*u + 72) + u)
+    total = 0
+    for node, weight in _GAUSS_LEGENDRE:
+        s = node*end
+        total = total + weight*np.exp(-s*(u + 0.5*s))/(h*h + (u + s)**2)
+    return total*end*h/6.283185307179586
+
+
+def _piece(e, half, h, u):
+    """The share of h in exp(e)*Phi_2, less exp(e)/2 where h >= 0."""
+    side = np.where(h < 0, 1, -1)
+    beyond = np.exp(e - half)*_beyond(h, u)
+    return side*np.where(u > 0, _exp_normal_cdf(e, -np.abs(h)) - beyond, beyond)
+
+
+def _near(h, k, rho, width, u, v):
+    """Phi_2 by Owen's T (1956, equation 2.1), for points near the origin."""
+    both = (h == 0) & (k == 0)
+    first, second = _owens_t(h, _slope(u, h)), _owens_t(k, _slope(v, k))
+    low, high = np.where(h < k, h, k), np.where(h < k, k, h)
+    opposite = (h*k < 0) | ((h*k == 0) & (h + k < 0))
+    zero = np.zeros_like(h)
+    mean = _exp_normal_cdf(zero, low) + np.where(opposite, -_exp_normal_cdf(zero, -high), _exp_normal_cdf(zero, high))
+    origin = 0.5 - np.arctan2(np.where(both, width, 1), np.where(both, rho, 1))/6.283185307179586
+    return np.where(both, origin, 0.5*mean - first - second)
+
+
+def _slope(u, h):
+    """u/h, with its limits at h = 0 and 0 where u = 0."""
+    ratio = np.where(h == 0, np.inf, 1/np.where(h == 0, 1, h))
+    return np.where(u == 0, 0, np.where(u == 0, 1, u)*ratio)
+
+
+def _exp_bivariate_value(e, h, k, rho, width):
+    """exp(e)*P(X <= h, Y <= k), standard normal X, Y of correlation rho, width = sqrt(1 - rho**2)."""
+    u, v = _towards(h, k, rho, width), _towards(k, h, rho, width)
+    half = _half_square(h, k, rho, width)
+    far = half >= 3
+    e_far, h_far, k_far = np.where(far, e, 0), np.where(far, h, -3), np.where(far, k, -3)
+    u_far, v_far, half_far = np.where(far, u, 0), np.where(far, v, 0), np.where(far, half, 4.5)
+    tail = _piece(e_far, half_far, h_far, u_far) + _piece(e_far, half_far, k_far, v_far)
+    both = (h_far >= 0) & (k_far >= 0)
+    tail = np.where(both, tail + np.exp(np.where(both, e_far, 0)), tail)
+    near = np.exp(np.where(far, 0, e))*_near(
+        np.where(far, 0, h), np.where(far, 0, k), rho, width, np.where(far, 0, u), np.where(far, 0, v)
+    )
+    value = np.where(far, tail, near)
+    return np.where(value > 0, value, 0)
+'''
+
+
 def bivariate_source(namespace: str) -> str:
     """`_exp_bivariate_value(e, h, k, rho, width)`: exp(e)*Phi_2(h, k; rho), relatively accurate in the tails.
 
@@ -71,70 +138,6 @@ def bivariate_source(namespace: str) -> str:
     which Gauss-Legendre gives to a relative 1e-15 for r**2 >= 6. Owen's formula is then a sum of terms
     B and Phi(-|h|) - B that do not cancel. Nearer than that nothing is small and his T is used as it stands.
     """
-    np = namespace
-    atan2 = "atan2" if namespace == "torch" else "arctan2"
-    return f'''
-def _towards(h, k, rho, width):
-    """(k - rho*h)/width, with 1 - |rho| from the width: exact up to rho = +-1."""
-    side = {np}.where(rho < 0, -1, 1)
-    return _ratio((k - side*h) + side*h*width*width/(1 + {np}.abs(rho)), width)
-
-
-def _half_square(h, k, rho, width):
-    """(h**2 - 2*rho*h*k + k**2)/(2*width**2)."""
-    side = {np}.where(rho < 0, -1, 1)
-    return _ratio((h - side*k)**2, 2*width*width) + side*h*k/(1 + {np}.abs(rho))
-
-
-def _beyond(h, u):
-    """B(h, u)*exp((h**2 + u**2)/2)."""
-    h, u = {np}.abs(h), {np}.where({np}.abs(u) < 1e6, {np}.abs(u), 1e6)
-    end = 72/({np}.sqrt(u*u + 72) + u)
-    total = 0
-    for node, weight in _GAUSS_LEGENDRE:
-        s = node*end
-        total = total + weight*{np}.exp(-s*(u + 0.5*s))/(h*h + (u + s)**2)
-    return total*end*h/{2 * 3.141592653589793!r}
-
-
-def _piece(e, half, h, u):
-    """The share of h in exp(e)*Phi_2, less exp(e)/2 where h >= 0."""
-    side = {np}.where(h < 0, 1, -1)
-    beyond = {np}.exp(e - half)*_beyond(h, u)
-    return side*{np}.where(u > 0, _exp_normal_cdf(e, -{np}.abs(h)) - beyond, beyond)
-
-
-def _near(h, k, rho, width, u, v):
-    """Phi_2 by Owen's T (1956, equation 2.1), for points near the origin."""
-    both = (h == 0) & (k == 0)
-    first, second = _owens_t(h, _slope(u, h)), _owens_t(k, _slope(v, k))
-    low, high = {np}.where(h < k, h, k), {np}.where(h < k, k, h)
-    opposite = (h*k < 0) | ((h*k == 0) & (h + k < 0))
-    zero = {np}.zeros_like(h)
-    mean = _exp_normal_cdf(zero, low) + {np}.where(opposite, -_exp_normal_cdf(zero, -high), _exp_normal_cdf(zero, high))
-    origin = 0.5 - {np}.{atan2}({np}.where(both, width, 1), {np}.where(both, rho, 1))/{2 * 3.141592653589793!r}
-    return {np}.where(both, origin, 0.5*mean - first - second)
-
-
-def _slope(u, h):
-    """u/h, with its limits at h = 0 and 0 where u = 0."""
-    ratio = {np}.where(h == 0, {np}.inf, 1/{np}.where(h == 0, 1, h))
-    return {np}.where(u == 0, 0, {np}.where(u == 0, 1, u)*ratio)
-
-
-def _exp_bivariate_value(e, h, k, rho, width):
-    """exp(e)*P(X <= h, Y <= k), standard normal X, Y of correlation rho, width = sqrt(1 - rho**2)."""
-    u, v = _towards(h, k, rho, width), _towards(k, h, rho, width)
-    half = _half_square(h, k, rho, width)
-    far = half >= 3
-    e_far, h_far, k_far = {np}.where(far, e, 0), {np}.where(far, h, -3), {np}.where(far, k, -3)
-    u_far, v_far, half_far = {np}.where(far, u, 0), {np}.where(far, v, 0), {np}.where(far, half, 4.5)
-    tail = _piece(e_far, half_far, h_far, u_far) + _piece(e_far, half_far, k_far, v_far)
-    both = (h_far >= 0) & (k_far >= 0)
-    tail = {np}.where(both, tail + {np}.exp({np}.where(both, e_far, 0)), tail)
-    near = {np}.exp({np}.where(far, 0, e))*_near(
-        {np}.where(far, 0, h), {np}.where(far, 0, k), rho, width, {np}.where(far, 0, u), {np}.where(far, 0, v)
+    return _BIVARIATE.replace("np.arctan2", f"{namespace}.{'atan2' if namespace == 'torch' else 'arctan2'}").replace(
+        "np.", f"{namespace}."
     )
-    value = {np}.where(far, tail, near)
-    return {np}.where(value > 0, value, 0)
-'''
