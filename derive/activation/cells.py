@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from flint import ctx
 from sympy import Expr, Max, Min, S, expand, nan, oo, zoo
 
+from derive.activation.ranges import constant
 from derive.program.symbols import X
-from derive.records import DomainError
+from derive.records import DomainError, Unsupported
+
+SIGN_BITS = 192
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,9 @@ class Cell:
 
 def sign_of(expr: Expr) -> int | None:
     """The sign of an expression free of x, decided from the assumptions on its symbols, or None."""
+    known = None if expr.free_symbols or expr.is_Rational else _sign_of_number(expr)
+    if known is not None:
+        return known
     for candidate in (expr, expand(expr)):
         if candidate.is_zero:
             return 0
@@ -30,6 +37,16 @@ def sign_of(expr: Expr) -> int | None:
         if candidate.is_negative:
             return -1
     return None
+
+
+def _sign_of_number(expr: Expr) -> int | None:
+    """By a ball, before SymPy is asked: its is_zero takes log(1 + exp(-30)) and the like for 0."""
+    try:
+        with ctx.workprec(SIGN_BITS):
+            value = constant(expr, {})
+    except Unsupported:
+        return None
+    return 1 if value > 0 else -1 if value < 0 else None
 
 
 def compare(first: Expr, second: Expr) -> int | None:

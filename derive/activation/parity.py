@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from flint import arb
 from sympy import Expr, erf, exp, expand, oo, sqrt, tanh
 
 from derive.activation.cells import Cell, compare
+from derive.activation.ranges import constant
 from derive.activation.terms import NormalForm, is_ordered
 from derive.program.registry import operations
 from derive.program.symbols import X
@@ -29,13 +31,26 @@ def _minus(end: Expr) -> Expr:
 
 def is_zero(expr: Expr) -> bool:
     """Whether an expression is proved to vanish identically: expanded, over one denominator, or in exponentials."""
-    if expr == 0 or expand(expr) == 0:
+    if expr == 0:
+        return True
+    if _differs_somewhere(expr):
+        return False
+    if expand(expr) == 0:
         return True
     table = operations()
     sigmoid, cdf = table["sigmoid"].head, table["normal_cdf"].head
     # the logistic function and Phi in functions that know their parity
     expr = expr.replace(sigmoid, lambda u: (1 + tanh(u / 2)) / 2).replace(cdf, lambda u: (1 + erf(u / sqrt(2))) / 2)
     return _numerator_vanishes(expr) or (expr.has(exp) and _numerator_vanishes(expr.rewrite(exp)))
+
+
+def _differs_somewhere(expr: Expr) -> bool:
+    """Whether a ball shows it at one point, for one value of each parameter: cheap, and no proof of zero."""
+    values = {"x": arb(0.6875)}
+    for i, symbol in enumerate(sorted(expr.free_symbols - {X}, key=str)):
+        values[symbol.name] = arb(11 + 2 * i) / 16 * (-1 if symbol.is_negative else 1)
+    found = constant(expr, values)
+    return bool(found.is_finite() and not found.contains(0))
 
 
 def _numerator_vanishes(expr: Expr) -> bool:

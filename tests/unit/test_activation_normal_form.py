@@ -30,6 +30,7 @@ from sympy import (
     tanh,
 )
 
+from derive.activation.cells import sign_of
 from derive.activation.normal_form import (
     Term,
     add,
@@ -231,3 +232,10 @@ def test_undefined_on_an_interval(function):
 
 def test_single_points_do_not_count():
     assert normal_form(Piecewise((5, Eq(x, 0)), (sin(x) / x, True))).terms == (Term(sin(x) / x, None, 0),)
+
+
+def test_small_numbers_are_not_taken_for_zero():
+    tiny = log(exp(-30) + 1)
+    assert sign_of(tiny) == 1 and sign_of(-tanh(tiny)) == -1 and sign_of(sqrt(2) - sqrt(2 + exp(-60))) == -1
+    assert sign_of(sqrt(2) * sqrt(3) - sqrt(6)) == 0
+    assert breakpoints(normal_form(Max(x, tiny) + Max(x, 0))) == (0, tiny)
