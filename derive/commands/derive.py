@@ -61,7 +61,7 @@ def COMMAND(text: str, values: Any, domains: Any, quiet: bool, no_cache: bool, *
     if wanted["proof"] or any(wanted[name] for name in ("latex_file", "latex_body", "report")):
         document["proofs"] = asked.proofs()
     if wanted["code"]:
-        document["code"] = {backend: asked.code(backend) for backend in wanted["code"]}
+        document["code"] = {backend: _signed(document, backend, asked.code(backend)) for backend in wanted["code"]}
     if wanted["report"]:
         document["curves"] = asked.curves()
     written, printed = _products(document, wanted)
@@ -70,6 +70,13 @@ def COMMAND(text: str, values: Any, domains: Any, quiet: bool, no_cache: bool, *
     if not quiet:
         for path in written:
             click.echo(f"wrote {path}", err=True)
+
+
+def _signed(document: dict[str, Any], backend: str, code: str) -> str:
+    """The module under comment lines that say what made it."""
+    from derive.show.latex import header
+
+    return f"{header(document, '//' if backend == 'c' else '#')}\n{code}"
 
 
 def _owners(wanted: dict[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from derive.show import proof
 from derive.show.conventions import CONVENTIONS, KINDS, functions_used
 from derive.show.names import symbol_name
-from derive.show.text import escape, is_citation, mixed, slug
+from derive.show.text import code, escape, is_citation, mixed, slug
 
 BEGIN = "% >>> eoc body >>>"
 END = "% <<< eoc body <<<"
@@ -34,7 +34,7 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 
 def page(document: Mapping[str, Any]) -> str:
     """A complete document: pdflatex needs amsmath, amssymb, geometry, hyperref and lmodern only."""
-    title = escape(document["activation"]["title"])
+    title = code(document["activation"]["title"])
     return "\n".join([
         header(document, "%"),
         _PREAMBLE + rf"\title{{Wide-network theory of {title}}}",
@@ -136,7 +136,7 @@ def _result(result: Mapping[str, Any]) -> str:
     rows.append(proof.equation(result["symbol"]["latex"], result))
     rows += [f"Provided {escape(condition)}." for condition in result["conditions"]]
     rows += (
-        [f"No closed form; what no rule takes: {mixed('; '.join(result['blockers']))}."] if result["blockers"] else []
+        [f"No closed form; what no rule takes: {code('; '.join(result['blockers']))}."] if result["blockers"] else []
     )
     return "\n".join(rows)
 

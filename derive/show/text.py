@@ -56,6 +56,11 @@ def mixed(text: str) -> str:
     return "".join(part if part.startswith("$") else escape(part) for part in parts)
 
 
+def code(text: str) -> str:
+    """A formula as typed, which may break after an operator."""
+    return re.sub(r"([*+/,)-]+)", r"\1\\allowbreak{}", escape(text))
+
+
 def is_citation(source: str) -> bool:
     """Whether a source names a publication (it has a year); others are words such as `completing the square`."""
     return re.search(r"\b(1[89]|20)\d\d[a-z]?\b", source) is not None

@@ -139,6 +139,7 @@ def test_code_alone_prints_the_module_and_the_summary_goes_to_stderr():
     result = run("relu", "--code", "numpy")
     assert result.exit_code == 0, result.output
     compile(result.stdout, "relu.py", "exec")
+    assert result.stdout.startswith(f"# eoc {derive.__version__}: relu\n")
     assert "scale-invariant" in result.stderr
     assert run("relu", "--code", "numpy", "-q").stderr == ""
 
