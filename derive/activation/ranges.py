@@ -232,5 +232,6 @@ def taylor_range(coefficients: list[arb], x: arb) -> Range:
 def algebraic(root: CRootOf) -> arb:
     """The enclosure of a real root of an integer polynomial; real roots come first, ascending."""
     coefficients = [int(c) for c in Poly(root.expr).all_coeffs()[::-1]]
-    real = sorted((z.real for z, _ in fmpz_poly(coefficients).complex_roots() if z.imag.is_zero()), key=float)
+    roots: list = fmpz_poly(coefficients).complex_roots()  # pairs (ball, multiplicity)
+    real = sorted((z.real for z, _ in roots if z.imag.is_zero()), key=float)
     return real[root.index] if root.index < len(real) else arb.nan()
