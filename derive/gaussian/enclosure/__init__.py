@@ -17,7 +17,7 @@ from derive.gaussian.enclosure.growth import ball
 from derive.gaussian.enclosure.hermite_coefficients import hermite
 from derive.gaussian.enclosure.one import enclose_one
 from derive.gaussian.enclosure.pair import enclose_pair
-from derive.gaussian.enclosure.prepared import Prepared, prepare
+from derive.gaussian.enclosure.prepared import Analysed, Prepared, prepare
 from derive.gaussian.enclosure.products import Shifted
 from derive.gaussian.enclosure.stable import stable
 from derive.gaussian.node import GaussianE
@@ -74,8 +74,9 @@ def _with_covariance(given: dict[str, Number], digits: int) -> dict[str, Number]
     q1, q2, c = given["q1"], given["q2"], given["c"]
     with flint.ctx.workprec(_bits(digits)):
         k = ball(c) * (ball(q1) * ball(q2)).sqrt() if c != 0 else Fraction(0)
-        exact = not any(isinstance(value, arb) for value in (q1, q2, c))
-        delta = q1 * q2 * (1 - c) * (1 + c) if exact else ball(q1) * ball(q2) * (1 - ball(c)) * (1 + ball(c))
+        delta: Any = ball(q1) * ball(q2) * (1 - ball(c)) * (1 + ball(c))
+    if isinstance(q1, Fraction) and isinstance(q2, Fraction) and isinstance(c, Fraction):
+        delta = q1 * q2 * (1 - c) * (1 + c)
     return {"K": k, "Delta": delta, **given}
 
 
@@ -119,7 +120,8 @@ def _products(body: Expr, u: Symbol, v: Symbol) -> list[tuple[Expr, Expr]]:
 
 
 def _split(term: Expr, u: Symbol, v: Symbol) -> tuple[Expr, Expr] | None:
-    first, second = [], []
+    first: list[Expr] = []
+    second: list[Expr] = []
     for factor in Mul.make_args(term):
         if factor.has(u) and factor.has(v):
             return None
@@ -137,7 +139,7 @@ def _pair_law(node: GaussianE, given: dict[str, Number], digits: int) -> tuple[N
     k = _number(node.cov[0, 1], given, digits)
     if k == 0:
         return q1, q2, Fraction(0)
-    if not any(isinstance(value, arb) for value in (k, q1, q2)):
+    if isinstance(k, Fraction) and isinstance(q1, Fraction) and isinstance(q2, Fraction):
         square = k * k / (q1 * q2) if q1 * q2 else Fraction(2)
         if square > 1:
             raise DomainError("no such Gaussian law", where=f"[[{q1}, {k}], [{k}, {q2}]]", why="not positive")
@@ -168,7 +170,7 @@ def _is_exact(value: Number) -> bool:
     return not isinstance(value, arb) or value.is_exact()
 
 
-def _function(body: Expr, variable: Symbol, given: dict[str, Number]) -> Prepared:
+def _function(body: Expr, variable: Symbol, given: dict[str, Number]) -> Analysed:
     expr = body.xreplace({variable: X}) if variable != X else body
     names = sorted(symbol.name for symbol in expr.free_symbols - {X})
     missing = [name for name in names if name not in given]
@@ -186,7 +188,7 @@ def _key(value: Number) -> Fraction | tuple[tuple[int, int], tuple[int, int]]:
 
 
 @lru_cache(maxsize=KEPT_FUNCTIONS)
-def _prepared(expr: Expr, parameters: tuple) -> Prepared:
+def _prepared(expr: Expr, parameters: tuple) -> Analysed:
     numbers = {}
     for name, key in parameters:
         if isinstance(key, tuple):

@@ -14,7 +14,7 @@ from flint import acb, arb, arb_mat
 from derive.gaussian.enclosure.quadrature import best_bound, rule, upper
 
 if TYPE_CHECKING:
-    from derive.activation.pieces import PieceFunction
+    from derive.gaussian.enclosure.prepared import Analysed
 
 MAX_PANELS = 1500
 MAX_PAIRS = 12_000
@@ -49,7 +49,7 @@ class Side:
 
 
 def tensor(
-    functions: tuple[PieceFunction, PieceFunction],
+    functions: tuple[Analysed, Analysed],
     sigmas: tuple[arb, arb],
     c: arb,
     s: arb,

@@ -11,7 +11,7 @@ import flint
 from flint import acb, arb
 
 from derive.gaussian.enclosure.growth import ball, tail
-from derive.gaussian.enclosure.prepared import prepare
+from derive.gaussian.enclosure.prepared import Analysed, prepare
 from derive.records import Unsupported
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ EVALUATIONS = 40_000
 
 
 def enclose_one(
-    f: PieceFunction,
+    f: PieceFunction | Analysed,
     q: Fraction | arb,
     mean: Fraction | arb = Fraction(0),
     digits: int = 16,
-    weight: Sequence[Fraction | arb] = (1,),
+    weight: Sequence[int | Fraction | arb] = (1,),
 ) -> arb:
     """E f(mean + sqrt(q) z) p(z), z ~ N(0, 1), as a ball.
 

@@ -12,7 +12,7 @@ from flint import acb, arb
 from derive.gaussian.enclosure.grid import tensor
 from derive.gaussian.enclosure.growth import Bound, ball, tail
 from derive.gaussian.enclosure.one import enclose_one
-from derive.gaussian.enclosure.prepared import prepare
+from derive.gaussian.enclosure.prepared import Analysed, prepare
 from derive.gaussian.enclosure.products import LineProduct, SideLimits
 from derive.gaussian.enclosure.strip import Law, conditional
 from derive.records import DomainError, Unsupported
@@ -25,7 +25,12 @@ ATTEMPTS = 3
 
 
 def enclose_pair(
-    f: PieceFunction, g: PieceFunction, q1: Fraction | arb, q2: Fraction | arb, c: Fraction | arb, digits: int = 16
+    f: PieceFunction | Analysed,
+    g: PieceFunction | Analysed,
+    q1: Fraction | arb,
+    q2: Fraction | arb,
+    c: Fraction | arb,
+    digits: int = 16,
 ) -> arb:
     """E f(u) g(v), Var u = q1, Var v = q2, correlation c, zero means, as a ball.
 
@@ -50,20 +55,20 @@ def enclose_pair(
     if q1 < 0 or q2 < 0 or c > 1 or c < -1:
         raise DomainError("no such Gaussian law", where=f"q1={q1}, q2={q2}, c={c}", why="variances >= 0, -1 <= c <= 1")
     first = prepare(f)
-    f, g = first, first if g is f else prepare(g)
+    second = first if g is f else prepare(g)
     if q1 == 0 or q2 == 0:
-        f, q1 = (SideLimits(f), Fraction(1)) if q1 == 0 else (f, q1)
-        g, q2 = (SideLimits(g), Fraction(1)) if q2 == 0 else (g, q2)
+        first, q1 = (SideLimits(first), Fraction(1)) if q1 == 0 else (first, q1)
+        second, q2 = (SideLimits(second), Fraction(1)) if q2 == 0 else (second, q2)
     if c == 0:
         with flint.ctx.workprec(int(3.33 * digits) + 40):
-            return enclose_one(f, q1, digits=digits + 1) * enclose_one(g, q2, digits=digits + 1)
+            return enclose_one(first, q1, digits=digits + 1) * enclose_one(second, q2, digits=digits + 1)
     if c == 1 or c == -1:
         with flint.ctx.workprec(int(7 * digits) + 60):
             slope = _ratio(q1, q2) * (1 if c == 1 else -1)
-        return enclose_one(LineProduct(f, g, slope), q1, digits=digits)
-    if f.parity * g.parity < 0:
+        return enclose_one(LineProduct(first, second, slope), q1, digits=digits)
+    if first.parity * second.parity < 0:
         return arb(0)
-    return _inside(f, g, q1, q2, c, digits)
+    return _inside(first, second, q1, q2, c, digits)
 
 
 def _inside(f, g, q1, q2, c, digits: int) -> arb:

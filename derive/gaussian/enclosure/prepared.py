@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import flint
 from flint import acb, arb
@@ -15,6 +15,29 @@ if TYPE_CHECKING:
     from derive.activation.pieces import PieceFunction
 
 PROBES = (0.71, 1.93, 0.057)
+
+
+class Analysed(Protocol):
+    """What the rules ask of a function: a `Prepared`, or one made of others (`products`)."""
+
+    @property
+    def breaks(self) -> tuple[arb, ...]:
+        """The breakpoints at the working precision."""
+
+    @property
+    def undecided(self) -> tuple[int, ...]:
+        """Pieces that hold breaks in an unknown order."""
+
+    @property
+    def parity(self) -> int:
+        """1 even, -1 odd, 0 neither is known."""
+
+    @property
+    def bound(self) -> Bound:
+        """A growth bound on the whole line."""
+
+    def value(self, i: int, z: acb, analytic: bool) -> acb:
+        """The i-th piece at a complex ball."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +93,7 @@ class Prepared:
                 even, odd = even and right.overlaps(left), odd and right.overlaps(-left)
         if even and not odd and hasattr(self.source, "form"):
             return int(_is_mirrored(self.source.form.cells))
-        return {"even": 1, "odd": -1}.get(self.source.parity, 0) if even or odd else 0
+        return {"even": 1, "odd": -1}.get(self.source.parity or "", 0) if even or odd else 0
 
 
 def _is_mirrored(cells) -> bool:
@@ -81,6 +104,6 @@ def _is_mirrored(cells) -> bool:
     )
 
 
-def prepare(f):
+def prepare(f: PieceFunction | Analysed) -> Analysed:
     """The function with its facts kept (unchanged if it is so already)."""
-    return f if hasattr(f, "bound") else Prepared(f)
+    return f if hasattr(f, "bound") else Prepared(f)  # type: ignore[return-value,arg-type]

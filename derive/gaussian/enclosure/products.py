@@ -11,7 +11,7 @@ from flint import acb, arb
 from derive.gaussian.enclosure.growth import Bound
 
 if TYPE_CHECKING:
-    from derive.gaussian.enclosure.prepared import Prepared
+    from derive.gaussian.enclosure.prepared import Analysed
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +22,8 @@ class LineProduct:
     listed in `undecided`, whose value is the hull of all combinations.
     """
 
-    f: Prepared
-    g: Prepared
+    f: Analysed
+    g: Analysed
     slope: arb
 
     @cached_property
@@ -39,7 +39,8 @@ class LineProduct:
             else:
                 clusters.append([mark])
         i, j, step = 0, (0 if up else len(self.g.breaks)), (1 if up else -1)
-        breaks, pieces = [], [((i,), (j,))]
+        breaks: list[arb] = []
+        pieces: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((i,), (j,))]
         for cluster in clusters:
             before = i, j
             i += sum(1 for _, owner in cluster if owner == 0)
@@ -89,7 +90,7 @@ class LineProduct:
 class SideLimits:
     """The limit q -> 0+ of f(sqrt(q) x): the value of f on either side of zero."""
 
-    f: Prepared
+    f: Analysed
     undecided: tuple[int, ...] = ()
     breaks: tuple[arb, ...] = (arb(0),)
     parity: int = 0
@@ -110,7 +111,7 @@ class SideLimits:
 class Shifted:
     """x -> f(x + shift)."""
 
-    f: Prepared
+    f: Analysed
     shift: arb
     undecided: tuple[int, ...] = ()
     parity: int = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sympy import Add, Expr, Integer, Mul, Pow, exp, log
 
 from derive.program.operations.sigmoid import Sigmoid
@@ -19,7 +21,7 @@ def stable(expr: Expr) -> Expr:
     return expr.replace(lambda e: isinstance(e, Mul), _merged)
 
 
-def _exponent(total: Expr) -> Expr | None:
+def _exponent(total: Any) -> Any:
     """w, if the expression is 1 + exp(w)."""
     if not (isinstance(total, Add) and len(total.args) == 2 and Integer(1) in total.args):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, inf, pi
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import flint
 from flint import acb, arb
@@ -13,7 +13,7 @@ from flint import acb, arb
 from derive.gaussian.enclosure.quadrature import ellipse, remainder, rule, upper
 
 if TYPE_CHECKING:
-    from derive.activation.pieces import PieceFunction
+    from derive.gaussian.enclosure.prepared import Analysed
 
 MAX_CELLS = 500
 RHOS = (4.0, 2.7, 1.9)
@@ -25,8 +25,8 @@ UP = 1 + 1e-9
 class Edge:
     """A boundary of a cell as a function of x: w = const (height), or the line v = level."""
 
-    height: arb | None
-    level: arb | None
+    height: Any
+    level: Any
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Cell:
 class Law:
     """u = sigma1 x, v = sigma2 (c x + s w) with x, w independent standard normals; |x|, |w| <= reach."""
 
-    f: PieceFunction
-    g: PieceFunction
+    f: Analysed
+    g: Analysed
     sigma1: arb
     sigma2: arb
     c: arb
