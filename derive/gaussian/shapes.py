@@ -32,7 +32,7 @@ class Printer:
                 below.append(self.root(p))
             else:
                 above.append(self.root(p))
-        bodies = [p for p in radicals if not isinstance(p, int)]
+        bodies = sorted((p for p in radicals if not isinstance(p, int)), key=str)
         numerator = self.polynomial(coefficient.numer)
         for p in bodies:
             numerator = min(numerator, self._around(coefficient.numer, p), key=count_ops)
