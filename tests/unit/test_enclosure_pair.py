@@ -90,7 +90,7 @@ CORRELATIONS = [Fraction(c) for c in ("0.3", "-0.97", "0.9995", "-0.999999")] + 
 
 
 @pytest.mark.parametrize("c", CORRELATIONS, ids=float)
-@pytest.mark.parametrize("q", ["1e-8", "1", "1e4"])
+@pytest.mark.parametrize("q", ["1e-8", "1e4"])
 def test_arc_sine_laws(q, c):
     """sign: (2/pi) asin c; relu: sqrt(q1 q2)(sin t + (pi - t) cos t)/(2 pi) with c = cos t."""
     q = Fraction(q)
