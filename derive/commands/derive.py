@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import click
@@ -57,6 +58,8 @@ def COMMAND(text: str, values: Any, domains: Any, quiet: bool, no_cache: bool, *
     """
     asked = Asked(text, values, domains, not no_cache)
     one_owner(_owners(wanted))
+    if wanted["report"]:
+        _demand_report_packages()
     document = asked.base()
     if wanted["proof"] or any(wanted[name] for name in ("latex_file", "latex_body", "report")):
         document["proofs"] = asked.proofs()
@@ -70,6 +73,12 @@ def COMMAND(text: str, values: Any, domains: Any, quiet: bool, no_cache: bool, *
     if not quiet:
         for path in written:
             click.echo(f"wrote {path}", err=True)
+
+
+def _demand_report_packages() -> None:
+    """Say that a package is missing before anything is derived."""
+    for package in ("jinja2", "latex2mathml", "matplotlib"):
+        import_module(package)
 
 
 def _signed(document: dict[str, Any], backend: str, code: str) -> str:

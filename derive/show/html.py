@@ -10,6 +10,7 @@ from typing import Any
 from derive.show import latex, mathml, plots
 from derive.show.conventions import CONVENTIONS, KINDS, functions_used
 from derive.show.files import write
+from derive.show.names import symbol_name
 from derive.show.proof import numbered
 
 
@@ -28,6 +29,7 @@ def report(document: Mapping[str, Any]) -> str:
     kinds = dict.fromkeys(result["kind"] for result in document["results"])
     return environment.from_string(source).render(
         document=document,
+        symbol_name=symbol_name,
         math=lambda text: Markup(mathml.mathml(text)),
         mixed=lambda text: Markup(mathml.mixed(text)),
         plots=[(caption, Markup(plots.svg(figure))) for caption, figure in figures],

@@ -196,6 +196,15 @@ def test_a_cached_answer_needs_no_sympy():
     assert done.stderr.strip() == ""
 
 
+@pytest.mark.parametrize("package", ["jinja2", "latex2mathml", "matplotlib"])
+def test_a_report_without_its_packages_names_the_extra(package, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    result = run("relu", "--report", tmp_path / "relu.html")
+    assert result.exit_code == 2
+    assert 'pip install "eoc[report]"' in result.stderr
+    assert result.stdout == "" and not list(tmp_path.iterdir())
+
+
 def test_no_cache_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("EOC_CACHE_DIR", str(tmp_path / "none"))
     assert run("relu", "--no-cache").exit_code == 0

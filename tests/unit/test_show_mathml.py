@@ -35,6 +35,16 @@ def test_the_indicator_is_a_character():
     assert "\N{MATHEMATICAL BOLD DIGIT ONE}" in mathml(r"\mathbf{1}\left[x > 0\right]")
 
 
+def test_names_of_functions_stay_whole():
+    text = mathml(r"a \operatorname{atan2}\left(x, c\right) \mathrm{slope}")
+    assert "<mtext>atan2</mtext>" in text and "<mtext>slope</mtext>" in text
+
+
+def test_the_prime_and_the_law():
+    assert "<msup>" not in mathml(r"\varphi'(x)")
+    assert "&#x0223C;" in mathml(r"x \sim \mathcal{N}\left(0, q\right)")
+
+
 @pytest.mark.parametrize("sentence", [*CONVENTIONS, *(sentence for _, sentence in FUNCTIONS)])
 def test_every_convention_converts(sentence):
     assert "<math" in mixed(sentence)
