@@ -59,7 +59,12 @@ def _walk(expr: Expr, zs: tuple[Symbol, ...]) -> list[Atom]:
     if polynomial is not None:
         return [Atom(polynomial)]
     if len(mine) == 1 and expr.has(*KINKS):
-        return _from_normal_form(expr, mine[0], zs)
+        try:
+            return _from_normal_form(expr, mine[0], zs)
+        except Unsupported:
+            if isinstance(expr, Piecewise):
+                raise Blocked([expr]) from None
+            # breakpoints of unknown order or sign: half-spaces still do for Max(a*x, 0)
     if isinstance(expr, Add):
         return _bounded([atom for part in _each(expr.args, zs) for atom in part])
     if isinstance(expr, Mul):
@@ -98,10 +103,7 @@ def _factors_by_variable(expr: Mul, zs) -> list[Expr]:
 def _from_normal_form(expr: Expr, z: Symbol, zs) -> list[Atom]:
     from derive.activation.normal_form import normal_form
 
-    try:
-        terms = normal_form(expr.subs(z, X)).terms
-    except Unsupported as error:
-        raise Blocked([expr]) from error
+    terms = normal_form(expr.subs(z, X)).terms
     values = _each([term.value.subs(X, z) for term in terms], zs)
     atoms = []
     for term, value in zip(terms, values, strict=True):

@@ -250,3 +250,12 @@ def test_functions_of_one_pair_may_differ():
 def test_results_are_in_the_symbols_of_the_law():
     assert answer(pair(RELU, RELU)).closed.free_symbols <= {Q1, Q2, K, DELTA}
     assert answer(single(GELU**2)).closed.free_symbols == {Q}
+
+
+def test_slopes_of_unknown_sign():
+    """max(a x + m, 0) has its kink on either side; the half-space does not care."""
+    question = single(Max(A * X + M, 0))
+    assert answer(question).kind is Kind.EXACT
+    for a in ("0.7", "-0.7"):
+        expected = number(single(Max(A.subs(A, Rational(7, 10)) * X + M, 0)), q=2, m="0.3")
+        assert close(number(question, q=2, a=a, m="0.3"), expected, 25)
