@@ -44,6 +44,8 @@ def _vanishes(builder: Builder, index: int, delta: int) -> bool:
     item = builder.instructions[index]
     if item.operation in ("mul", "sqrt", "pow"):
         return any(_vanishes(builder, arg, delta) for arg in item.args)
+    if item.operation in ("div", "ratio"):
+        return _vanishes(builder, item.args[0], delta)
     return index == delta
 
 

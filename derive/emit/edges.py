@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Abs, Expr, Piecewise, Poly, PolynomialError, Symbol, erf, erfc, exp, expand, sign, sqrt
+from sympy import Abs, Add, Expr, Integer, Piecewise, Poly, PolynomialError, Symbol, erf, erfc, exp, expand, sign, sqrt
 
 from derive.program.operations.normal_cdf import NormalCdf
 
@@ -21,12 +21,15 @@ def edges(expr: Expr) -> Expr:
     - s A sqrt(Delta)/(sqrt(q1) (sqrt(q1 q2) + |K|)).
     """
     symbols = {symbol.name: symbol for symbol in expr.free_symbols}
-    if not {"K", "Delta"} <= symbols.keys():
+    if "K" not in symbols:
         return expr
     pair = [symbols.get(name, Symbol(name, positive=True)) for name in PAIR]
+    expr = _with_delta(expr, *pair)
     replaced = {}
     for node in expr.atoms(exp):
         stable = _quadratic(node.args[0], *pair)
+        if stable is None:
+            stable = _square(node.args[0], *pair)
         if stable is not None:
             replaced[node] = exp(stable)
     for node in expr.atoms(NormalCdf, erf, erfc):
@@ -59,6 +62,30 @@ def _quadratic(argument: Expr, q1: Expr, q2: Expr, k: Expr, delta: Expr) -> Expr
     return -(gap**2) / (2 * delta) - s * a / (sqrt(q1) * sqrt(q2) + Abs(k))
 
 
+def _square(argument: Expr, q1: Expr, q2: Expr, k: Expr, delta: Expr) -> Expr | None:
+    """-(A K + B q1)**2/(2 q1 Delta) as half the square of the stable linear quotient."""
+    for near, far in ((q1, q2), (q2, q1)):
+        terms = _coefficients(argument * delta * near, k, near)
+        if terms is None or not set(terms) <= {(2, 0), (1, 1), (0, 2)} or (2, 0) not in terms or argument.has(far):
+            continue
+        first, mixed, last = (terms.get(powers, Integer(0)) for powers in ((2, 0), (1, 1), (0, 2)))
+        if not first.has(delta, far) and expand(mixed**2 - 4 * first * last) == 0 and first.is_negative:
+            a = sqrt(-2 * first)
+            return -(_ratio(a, -mixed / a, near, far, q1, q2, k, delta) ** 2) / 2
+    return None
+
+
+def _with_delta(expr: Expr, q1: Expr, q2: Expr, k: Expr, delta: Expr) -> Expr:
+    """The expression with 1 - K**2/(q1 q2), as derivatives of Phi_2 bring it, written Delta/(q1 q2)."""
+    replaced = {}
+    for node in expr.atoms(Add):
+        if len(node.args) == 2 and node.has(k):
+            number, rest = node.as_coeff_Add()
+            if number != 0 and rest == -number * k**2 / (q1 * q2):
+                replaced[node] = number * delta / (q1 * q2)
+    return expr.xreplace(replaced)
+
+
 def _linear(argument: Expr, q1: Expr, q2: Expr, k: Expr, delta: Expr) -> Expr | None:
     for near, far in ((q1, q2), (q2, q1)):
         terms = _coefficients(argument * sqrt(delta) * sqrt(near), k, near)
@@ -67,10 +94,15 @@ def _linear(argument: Expr, q1: Expr, q2: Expr, k: Expr, delta: Expr) -> Expr | 
         a, b = terms[(1, 0)], terms[(0, 1)]
         if a.has(delta, far) or b.has(delta, far):
             continue
-        s = _sign(k)
-        first = (s * a * sqrt(far) + b * sqrt(near)) / sqrt(delta)
-        return first - s * a * sqrt(delta) / (sqrt(near) * (sqrt(q1) * sqrt(q2) + Abs(k)))
+        return _ratio(a, b, near, far, q1, q2, k, delta)
     return None
+
+
+def _ratio(a: Expr, b: Expr, near: Expr, far: Expr, q1: Expr, q2: Expr, k: Expr, delta: Expr) -> Expr:
+    """(a K + b near)/sqrt(near Delta)."""
+    s = _sign(k)
+    first = (s * a * sqrt(far) + b * sqrt(near)) / sqrt(delta)
+    return first - s * a * sqrt(delta) / (sqrt(near) * (sqrt(q1) * sqrt(q2) + Abs(k)))
 
 
 def _sign(k: Expr) -> Expr:

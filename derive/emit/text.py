@@ -48,7 +48,8 @@ class Body:
 
 def prepare(expr: Expr, names: tuple[str, ...]) -> Program:
     """The expression through the gate and the passes, ready for a printer."""
-    expr = edges(expr)
+    if {"K", "Delta"} <= set(names):
+        expr = edges(expr)
     by_name = {symbol.name: symbol for symbol in expr.free_symbols}
     inputs = tuple(by_name.get(name, Symbol(name, real=True)) for name in names)
     program = fold(_powers(scaled(angles(stabilise(freeze({"value": expr}, inputs))))))

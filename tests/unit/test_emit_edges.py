@@ -127,3 +127,23 @@ def test_emit_difference_of_exponentials_at_small_variance():
             assert abs(float(tensors(q, q, c)) - truth) <= 1e-15 * (1 + q) * abs(truth)
     point = [torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in (0.8, 0.5, 0.0)]
     assert torch.autograd.gradcheck(tensors, point)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+def test_emit_edge_of_the_bivariate_density(backend):
+    """d/dc Phi_2(-a/s1, -b/s2; c) is the density at a corner: infinite at c = 1 where thresholds meet, else 0."""
+    rho = K / sqrt(Q1 * Q2)
+    for a, b in ((1, 1), (1, -1), (1, 2)):
+        value = BivariateNormalCdf(-a / sqrt(Q1), -b / sqrt(Q2), rho)
+        slope = EmittedFunction("f", value.diff(K) * sqrt(Q1 * Q2), ("q1", "q2", "c"), bindings=pair_bindings())
+        function = load(emit((slope,), backend)).f
+        with np.errstate(divide="raise", invalid="raise"):
+            assert float(function(1.0, 1.0, 1.0)) == (math.inf if a == b else 0)
+            assert float(function(1.0, 1.0, -1.0)) == (math.inf if a == -b else 0)
+            assert float(function(1.0, 4.0, 1.0)) == (math.inf if 2 * a == b else 0)
+        for c in (0.3, -0.9, 1 - 1e-6):
+            with mpmath.workdps(40):
+                cc = mpmath.mpf(c)
+                form = (a * a - 2 * cc * a * b + b * b) / (2 * (1 - cc) * (1 + cc))
+                truth = float(mpmath.exp(-form) / (2 * mpmath.pi * mpmath.sqrt((1 - cc) * (1 + cc))))
+            assert abs(float(function(1.0, 1.0, c)) - truth) <= 4e-15 * truth
