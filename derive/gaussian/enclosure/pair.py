@@ -110,7 +110,10 @@ def _attempt(f, g, variances: tuple[arb, arb], c: arb, s: arb, digits: int) -> t
         return tensor((f, g), (sigma1, sigma2), c, s, reach, points, goal)
 
     def strip() -> arb | None:
-        return conditional(Law(f, g, sigma1, sigma2, c, s, arb(reach)), points, goal, even)
+        # the variable of larger scale outside: what varies fast is then met along one variable only
+        outer, inner = ((f, sigma1), (g, sigma2)) if not sigma1 < sigma2 else ((g, sigma2), (f, sigma1))
+        law = Law(outer[0], inner[0], outer[1], inner[1], c, s, arb(reach))
+        return conditional(law, points, goal, even)
 
     width = float(s)
     narrow = width < NARROW and (width < NARROW / 8 or width * max(float(sigma1), float(sigma2)) < 1)

@@ -169,7 +169,22 @@ def _bound(law: Law, cell: Cell, n: int, goal: float) -> tuple[float, float, int
     crude, plain = _supremum(law, cell, _real_boxes(1), _real_boxes(1), False)
     if 4 * crude <= goal:  # next to a singularity: all of the cell is small
         return 4 * crude * UP, plain, 0, True
-    return inf, size, points, best_x <= goal / 2 or (best_x == inf and _singular_across(law, cell))
+    across = best_x <= goal / 2 or (best_x == inf and _singular_across(law, cell))
+    return inf, size, points, across and (best_x == inf or not _is_flat(law, cell))
+
+
+def _moves(law: Law, cell: Cell) -> tuple[float, float, float]:
+    """How far w moves on the way across the cell, and v on the way across and along x."""
+    half, ends = arb(1) / 2, (cell.centre - cell.half, cell.centre + cell.half)
+    along = law.point(cell, ends[1], half)[1] - law.point(cell, ends[0], half)[1]
+    (w0, v0, _), (w1, v1, _) = (law.point(cell, cell.centre, arb(t)) for t in (0, 1))
+    return upper(w1 - w0), upper(v1 - v0), upper(along)
+
+
+def _is_flat(law: Law, cell: Cell) -> bool:
+    """Whether bisection in w has done what it can: what is left is the width of the balls in x."""
+    height, across, along = _moves(law, cell)
+    return height < 0.3 and across < along
 
 
 def _singular_across(law: Law, cell: Cell) -> bool:
@@ -179,10 +194,8 @@ def _singular_across(law: Law, cell: Cell) -> bool:
         return False
     if upper(law.g.value(cell.second, acb(law.point(cell, x, _real_boxes(1)[0] / 2 + 0.5)[1]), True)) < inf:
         return False
-    half, ends = arb(1) / 2, (cell.centre - cell.half, cell.centre + cell.half)
-    along = abs(law.point(cell, ends[1], half)[1] - law.point(cell, ends[0], half)[1])
-    across = abs(law.point(cell, cell.centre, arb(1))[1] - law.point(cell, cell.centre, arb(0))[1])
-    return bool(across > along)
+    _, across, along = _moves(law, cell)
+    return across > along
 
 
 def _real_boxes(parts: int) -> tuple[acb, ...]:
