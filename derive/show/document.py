@@ -138,7 +138,7 @@ def entry(name: str, result: Any, names: Names) -> dict[str, Any]:
         "arguments": list(result.arguments),
         "parameters": list(result.parameters),
         "kind": str(result.kind),
-        "text": str(result.closed),
+        "text": str(_closed(result)),
         **_printed(name, result, names, latex_symbol, closed),
         "closed": closed,
         "conditions": list(result.conditions),
@@ -188,7 +188,7 @@ def _shown(name: str, result: Any) -> tuple[Expr, tuple[dict[Expr, str], dict[Ex
 
 
 def _closed(result: Any) -> Expr:
-    """The closed form; of a derivative the shorter of two, d/dq of an expectation where there is none."""
+    """The closed form; of a derivative its shortest, d/dq of an expectation where there is none."""
     from dataclasses import replace
 
     from sympy import Derivative, count_ops
@@ -200,9 +200,30 @@ def _closed(result: Any) -> Expr:
         return closed
     if closed.has(GaussianE):
         return result.template
-    # d/dq E f = E f (z^2/q - 1)/(2 q) is an expectation of its own, derived and tested like any other
-    other = replace(result, template=result.template.doit()).closed
-    return other if not other.has(GaussianE) and count_ops(other) < count_ops(closed) else closed
+    # an expectation of its own is derived and tested like any other, and comes out shorter than a differentiated form
+    others = [replace(result, template=template).closed for template in _without_derivatives(result.template)]
+    return min((closed, *(other for other in others if not other.has(GaussianE))), key=count_ops)
+
+
+def _without_derivatives(template: Expr) -> list[Expr]:
+    """d/dq E f as E[f (x^2/q - 1)]/(2 q), and as E[x f'(x)]/(2 q) where f has no jump (x = sqrt(q) z)."""
+    from sympy import Derivative
+
+    from derive.activation.normal_form import derivative, normal_form, to_piecewise
+    from derive.gaussian.node import single
+    from derive.program.symbols import Q, X
+
+    forms = [template.doit()]
+    swaps = {}
+    for part in template.atoms(Derivative):
+        node = part.expr
+        if part.variables != (Q,) or node != single(node.body):
+            return forms
+        slope, jumps = derivative(normal_form(node.body))
+        if jumps:
+            return forms
+        swaps[part] = single(X * to_piecewise(slope)) / (2 * Q)
+    return [*forms, template.xreplace(swaps)]
 
 
 def _correlation(template: Expr, sqrt: Any, symbol: Any) -> tuple[Expr, tuple[dict[Expr, str], dict[Expr, str]]]:
