@@ -44,6 +44,13 @@ class Answer:
         """The derivation as a tree of steps; None where there is no closed form."""
         return None if self.closed is None else derivation(self.node)
 
+    @property
+    def partial(self) -> Expr | None:
+        """Where there is no closed form: closed part + a smaller expectation, if some terms are atoms; else None."""
+        from derive.gaussian.partial import partly_closed
+
+        return partly_closed(self.node) if self.kind is Kind.INTEGRAL else None
+
 
 @lru_cache(maxsize=1024)
 def answer(node: GaussianE, budget_seconds: float = 10.0) -> Answer:
