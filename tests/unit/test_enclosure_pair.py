@@ -211,3 +211,23 @@ def test_refusals():
         enclose_pair(f, f, Fraction(1), Fraction(1), arb(1, 1e-20))
     with pytest.raises(Unsupported, match="certified to exist"):
         enclose_pair(*[function(sp.exp(X**2 / 4))] * 2, Fraction(3), Fraction(3), Fraction(1, 2))
+
+
+def test_a_narrow_function_beside_a_wide_one():
+    """Order and scales must not matter, although one function varies 60 times faster than the other."""
+    bump, c = function(sp.exp(-(X**2))), 1 - Fraction(1, 10**8)
+    left = enclose_pair(bump, FUNCTIONS["silu"], Fraction(64), Fraction(1, 50), c, digits=12)
+    right = enclose_pair(FUNCTIONS["silu"], bump, Fraction(1, 50), Fraction(64), c, digits=12)
+    assert left.overlaps(right)
+    assert left.rad() < 1e-13
+
+
+def test_a_singular_end_of_a_piece():
+    """E sqrt|u v| at c = 0 is the square of 2^(1/4) Gamma(3/4)/sqrt(pi); it is continuous there."""
+    root = function(sp.sqrt(sp.Abs(X)))
+    with flint.ctx.workprec(100):
+        mean = arb(2) ** arb(0.25) * arb(0.75).gamma() / arb.pi().sqrt()
+    assert enclose_pair(root, root, Fraction(1), Fraction(1), Fraction(0), digits=10).overlaps(mean * mean)
+    near = enclose_pair(root, root, Fraction(1), Fraction(1), Fraction(1, 10**8), digits=7)
+    assert abs(near - mean * mean) < 1e-6
+    assert near.rad() < 1e-6
