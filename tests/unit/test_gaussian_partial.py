@@ -29,7 +29,7 @@ def test_the_atoms_leave_and_the_value_stays(name):
     found = answer(node)
     assert found.kind is Kind.INTEGRAL and found.blockers
     (rest,) = found.partial.atoms(GaussianE)
-    assert len(str(rest.body)) < len(str(node.body.expand()))
+    assert rest != node and found.partial != rest
     values = {
         "q": Fraction(17, 10),
         "q1": Fraction(17, 10),
