@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 from verify.claim import Sampled
 from verify.control import Layer, control, sensitivities
 from verify.layers import drawn
-from verify.sampling import Draw
+from verify.sampling import Draw, network_warning
 from verify.subject import Subject
 
 if TYPE_CHECKING:
     import torch
 
 WIDTH, NETWORKS, DEPTH = 512, 8, 6
+LARGEST = 1e4
+"""A curve that grows beyond this ends there: at finite width its mean says nothing."""
 
 
 def operating_values(subject: Subject, name: str) -> dict[str, Fraction]:
@@ -32,8 +34,10 @@ def richardson(
     gram: Sequence[Sequence[float]],
     values: dict[str, Fraction],
     observe: Callable[[torch.Tensor], torch.Tensor],
+    *,
+    largest: float,
+    depth: int,
     tangent: bool = False,
-    depth: int = DEPTH,
 ) -> Sampled:
     """Weight-free random networks, extrapolated to infinite width from widths n and 2n.
 
@@ -41,6 +45,7 @@ def richardson(
     decides nothing where the removed correction is so large that the next order could matter.
     A control variate of mean zero takes most of the noise away.
     observe   (networks, depth, B, B) kernels -> (networks, depth) numbers
+    largest   the largest variance that the claim predicts on the way
     """
     sigma_w, sigma_b = float(values["sigma_w"]), float(values["sigma_b"])
     slope = subject.slope if tangent else None
@@ -67,6 +72,7 @@ def richardson(
                 means.append(quiet.mean(0).to(torch.float64))
             rows.append(2 * means[1] - means[0])
             corrections.append(means[1] - means[0])
-        return Draw(torch.stack(rows), 2 * NETWORKS, correction=torch.stack(corrections))
+        warning = network_warning(subject.phi, largest)
+        return Draw(torch.stack(rows), 2 * NETWORKS, warning, torch.stack(corrections))
 
     return Sampled("weight-free networks", draw, costly=True)

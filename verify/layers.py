@@ -63,7 +63,7 @@ def claim(
 def line_sampling(
     subject: Subject,
     points: Sequence[Point],
-    integrand: Callable[[torch.Tensor], torch.Tensor] | Callable[..., Any],
+    integrand: Callable[..., Any],
     finish: Callable[[torch.Tensor, Values], torch.Tensor] = lambda mean, value: mean,
     weight: bool = False,
 ) -> Sampled:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 REACH = 12.0
 STRATA_LINE, STRATA_PLANE = 1024, 80
 TAIL_SHARE, TAIL_SQUARE = 1e-9, 1e-3
+NEURON_REACH, NEURON_SHARE = 4.5, 0.05
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Draw:
     correction: torch.Tensor | None = None
 
 
-def strata(count: int, device: str) -> tuple[torch.Tensor, torch.Tensor]:
+def strata(count: int, device: torch.device | str) -> tuple[torch.Tensor, torch.Tensor]:
     """Lower and upper probabilities of `count` strata of the half-line z < 0, fine at 0 and coarse far out."""
     import torch
 
@@ -104,6 +105,20 @@ def plane_means(
         warning = warning or _tail_warning(values, torch.maximum(first.abs(), second.abs()), weight)
         columns.append((values * weight).sum((1, 2, 3)) / 2)
     return Draw(torch.stack(columns, 1), 2 * m * m, warning)
+
+
+def network_warning(phi: Callable[[torch.Tensor], torch.Tensor], variance: float) -> str:
+    """Why plain averages over a network's neurons say nothing: the variance of phi^2 lives beyond 4.5 deviations."""
+    import torch
+
+    low, high = strata(STRATA_LINE // 2, "cpu")
+    z = torch.special.ndtri(((low + high) / 2).clamp_min(1e-300))
+    z, weight = torch.cat((z, -z)), torch.cat((high - low, high - low))
+    fourth = phi(z * variance**0.5) ** 4 * weight
+    if not torch.isfinite(fourth).all():
+        return "the function overflows or is undefined at a sampled point"
+    share = float(fourth[z.abs() > NEURON_REACH].sum() / fourth.sum().clamp_min(1e-300))
+    return "heavy tail: averages over neurons do not reach the function's variance" if share > NEURON_SHARE else ""
 
 
 def _tail_warning(values: torch.Tensor, distance: torch.Tensor, weight: torch.Tensor) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from derive.records import DomainError, Enclosure, EocError, Formula, Interval, Unsupported
+from derive.records import DomainError, Enclosure, EocError, Formula, Interval, Node, Unsupported
 from verify.reference import exact_function, slope_function, torch_function
 from verify.report.record import Report, TestedClaim
 from verify.stream import choices
@@ -114,6 +114,7 @@ def subject(source: Any, seed: int = 0, parameters: Mapping[str, Any] | None = N
 
     theory = source if hasattr(source, "results") else derive_theory(source)
     formula, module = _activation(source, theory)
+    _demand_one_variable(formula)
     values = _parameter_values(formula, seed, parameters or {})
     phi = _user_function(module) if module is not None else torch_function(formula, values)
     return Subject(theory, formula, values, phi, slope_function(phi), seed, torch.float64)
@@ -138,6 +139,20 @@ def _activation(source: Any, theory: Any) -> tuple[Formula, Any]:
     if made_from is not None and hasattr(made_from, "formula"):
         return made_from.formula, getattr(made_from, "module", None)
     return from_sympy(elementwise[0].phi, domains=dict(theory.domains), name=elementwise[0].name), None
+
+
+def _demand_one_variable(formula: Formula) -> None:
+    def names(node: Node) -> set[str]:
+        own = {str(node.value)} if node.head == "name" else set()
+        return own.union(*map(names, node.args))
+
+    others = sorted(names(formula.tree) - {"x", *formula.parameters})
+    if others:
+        raise Unsupported(
+            f"{formula.name or formula.text} is a function of x and {', '.join(others)}",
+            why="networks with gated units are not sampled",
+            instead="an activation of one variable",
+        )
 
 
 def _fixed_sigma(stage: Any) -> bool:

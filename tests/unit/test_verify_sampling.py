@@ -119,3 +119,24 @@ def test_the_control_variate_has_mean_zero_and_takes_the_noise_away(inputs, tang
     assert float((noise.mean(0).abs() / (noise.std(0) / 1000**0.5)).max()) < 4.5
     loud, quiet = observe(sample)[:, 1:], observe(sample)[:, 1:] - noise
     assert bool((quiet.std(0) < 0.5 * loud.std(0)).all())
+
+
+DEVICES = [
+    "cpu",
+    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")),
+]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_every_sampler_runs_on_the_device_of_its_stream(device):
+    generators = [stream(0, 0, k, device) for k in range(16)]
+    line = line_means([torch.relu], [1.0], generators, torch.float64)
+    plane = plane_means([lambda u, v: u * v], [(1.0, 1.0, 0.5)], generators, torch.float64)
+    gram = torch.eye(2, dtype=torch.float64, device=device)
+    options = {"width": 16, "depth": 3, "networks": 4, "sigma_w": 1.2, "sigma_b": 0.1, "generator": generators[0]}
+    sample = conditional.kernels(torch.relu, gram, **options)
+    layer = control.Layer(torch.relu, None, 1.2, 0.1)
+    observe = lambda kernels: kernels[:, :, 0, 1]  # noqa: E731
+    noise = control.control(layer, sample, control.sensitivities(layer, gram, 3, observe), generators[0])
+    drawn = (line.values, plane.values, sample, dense.kernels(torch.relu, gram, **options), noise)
+    assert {x.device.type for x in drawn} == {device} and all(torch.isfinite(x).all() for x in drawn)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from verify.claim import Check, Claim, Point
-from verify.depth import DEPTH, operating_values, richardson
+from verify.depth import DEPTH, LARGEST, operating_values, richardson
 from verify.layers import drawn
 from verify.subject import Subject
 
@@ -17,17 +17,20 @@ def claims(subject: Subject) -> Iterator[Claim]:
     values = operating_values(subject, "depth_correlation")
     rng = subject.choices("depth_correlation inputs")
     q1, q2, c = drawn(rng, 0.4, 2.5), drawn(rng, 0.4, 2.5), Fraction(round(100 * rng.uniform(-0.6, 0.8)), 100)
-    points, state = [], (q1, q2, c)
+    points, state, largest = [], (q1, q2, c), float(max(q1, q2))
     for layer in range(2, DEPTH + 1):
         first, second, correlation = state
         predicted = subject.number(theory.correlation_map, q1=first, q2=second, c=correlation, **values)
         where = (("layer", layer), ("q1", q1), ("q2", q2), ("c", c), *values.items())
         points.append(Point(where, predicted, 1.0))
-        variances = (subject.number(theory.variance_map, q=q, **values) for q in (first, second))
-        state = (*(Fraction(float(v.mid)) for v in variances), _inside(float(predicted.mid)))
+        variances = [float(subject.number(theory.variance_map, q=v, **values).mid) for v in (first, second)]
+        if not max(variances) < LARGEST:
+            break
+        largest = max(largest, *variances)
+        state = (Fraction(variances[0]), Fraction(variances[1]), _inside(float(predicted.mid)))
     cross = float(c) * float(q1 * q2) ** 0.5
     gram = [[float(q1), cross], [cross, float(q2)]]
-    networks = richardson(subject, gram, values, correlations)
+    networks = richardson(subject, gram, values, correlations, largest=largest, depth=len(points) + 1)
     yield Claim(
         "correlation_map", "correlation along depth", r"c^{l+1} = C(q_1^l, q_2^l, c^l)",
         str(theory.correlation_map.kind), tuple(points), (networks,), abscissa="layer",

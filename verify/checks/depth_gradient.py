@@ -9,7 +9,7 @@ import mpmath
 
 from derive.records import Enclosure
 from verify.claim import Check, Claim, Point
-from verify.depth import DEPTH, operating_values, richardson
+from verify.depth import DEPTH, LARGEST, operating_values, richardson
 from verify.layers import drawn, scale_of
 from verify.subject import Subject
 
@@ -21,16 +21,24 @@ def claims(subject: Subject) -> Iterator[Claim]:
     theory = subject.theory
     values = operating_values(subject, "depth_gradient")
     q = drawn(subject.choices("depth_gradient q"), 0.4, 2.5)
-    points, current, product = [], q, mpmath.mpf(1)
+    points, current, product, largest = [], q, mpmath.mpf(1), float(q)
     for layer in range(2, DEPTH + 1):
         gain = subject.number(theory.chi, q=current, **values)
         product = product * gain.mid
         predicted = Enclosure(product, abs(product) * layer * mpmath.mpf("1e-14"))
         size = float(product)
+        variance = float(subject.number(theory.variance_map, q=current, **values).mid)
+        if not max(size, variance) < LARGEST:
+            break
         points.append(Point((("layer", layer), ("q1", q), *values.items()), predicted, scale_of(size, size)))
-        current = Fraction(float(subject.number(theory.variance_map, q=current, **values).mid))
+        current, largest = Fraction(variance), max(largest, variance)
     gram = [[float(q), 0.0], [0.0, 1.0]]
-    networks = richardson(subject, gram, values, lambda kernels: kernels[:, :, 1, 1], tangent=True)
+    if not points:
+        return
+    depth = len(points) + 1
+    networks = richardson(
+        subject, gram, values, lambda kernels: kernels[:, :, 1, 1], largest=largest, depth=depth, tangent=True
+    )
     yield Claim(
         "chi", "gradient growth along depth", r"\|J^l v\|^2 = \prod_{k<l} \chi(q^k)\, \|v\|^2",
         str(theory.chi.kind), tuple(points), (networks,), abscissa="layer",

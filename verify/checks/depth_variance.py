@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from verify.claim import Check, Claim, Point
-from verify.depth import DEPTH, operating_values, richardson
+from verify.depth import DEPTH, LARGEST, operating_values, richardson
 from verify.layers import drawn, scale_of
 from verify.subject import Subject
 
@@ -20,9 +20,15 @@ def claims(subject: Subject) -> Iterator[Claim]:
     for layer in range(2, DEPTH + 1):
         predicted = subject.number(result, q=current, **values)
         size = float(predicted.mid)
+        if not size < LARGEST:
+            break
         points.append(Point((("layer", layer), ("q1", q), *values.items()), predicted, scale_of(size, size)))
         current = Fraction(size)
-    networks = richardson(subject, [[float(q)]], values, lambda kernels: kernels[:, :, 0, 0])
+    if not points:
+        return
+    gram, depth = [[float(q)]], len(points) + 1
+    largest = max(float(q), *(float(p.predicted.mid) for p in points))
+    networks = richardson(subject, gram, values, lambda kernels: kernels[:, :, 0, 0], largest=largest, depth=depth)
     yield Claim(
         "variance_map", "variance along depth", r"q^{l+1} = V(q^l)", str(result.kind), tuple(points), (networks,),
         abscissa="layer",

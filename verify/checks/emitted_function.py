@@ -72,12 +72,10 @@ def _gradient(subject: Subject, points: tuple[Point, ...]):
         x = torch.tensor([-1000.0, 1000.0, *(float(dict(p.values)["x"]) for p in points)], requires_grad=True)
         y = function(x)
         (gradient,) = torch.autograd.grad(y.sum(), x)
-        wrong = torch.isfinite(y) & ~torch.isfinite(gradient)
-        far = bool(wrong[:2].any())
-        return [
-            compare(float(far or bool(bad)), 0.0, 0.0, 1.0, "a gradient is not finite" if far or bool(bad) else "")
-            for bad in wrong[2:]
-        ]
+        wrong = (torch.isfinite(y) & ~torch.isfinite(gradient)).tolist()
+        far = "the gradient is not finite at x = -1000 or 1000" if any(wrong[:2]) else ""
+        notes = ["the gradient is not finite" if bad else far for bad in wrong[2:]]
+        return [compare(float(bool(note)), 0.0, 0.0, 1.0, note) for note in notes]
 
     return decide
 

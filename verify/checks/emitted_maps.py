@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -14,8 +15,8 @@ from verify.judge import Judgement, Verdict, compare
 from verify.layers import points_of
 from verify.subject import Subject
 
-UNITS = 64
-"""Allowed rounding, in units of the dtype's epsilon times the natural size of the map."""
+UNITS, QUADRATURE_UNITS = 64, 512
+"""Allowed error of a closed form and of a quadrature, in units of the dtype's epsilon times the map's natural size."""
 
 
 def claims(subject: Subject) -> Iterator[Claim]:
@@ -36,7 +37,10 @@ def _claim(subject: Subject, name: str, result: Any) -> Claim:
         return {a: c if a == "c" else dyadic(*ranges[a]) for a in result.arguments}
 
     values = [value(c) for c in (dyadic(-0.9, -0.1), dyadic(0.1, 0.9), Fraction(-1), Fraction(1))]
-    points = points_of(subject, result, values, lambda v: _natural(subject, name, v))
+    points = tuple(
+        replace(point, scale=max(point.scale, _natural(subject, name, value)))
+        for point, value in zip(points_of(subject, result, values, lambda v: 0.0), values, strict=True)
+    )
     emit = cache(lambda backend: subject.compiled(result, backend))
     witnesses = [Exact(f"{b} {d}", _evaluated(emit, result, points, b, d)) for b, d in VARIANTS]
     if name == "covariance_map" and not subject.jumps:
@@ -72,12 +76,12 @@ def _evaluated(emit: Callable, result: Any, points: tuple[Point, ...], backend: 
             out = call(function, names, columns, backend)
         except Exception as error:  # whatever emitted code raises refutes it, and is shown
             return failed(points, error)
-        epsilon = float(np.finfo(dtype).eps)
+        units = QUADRATURE_UNITS if result.kind is Kind.INTEGRAL else UNITS
+        unit = units * float(np.finfo(dtype).eps)
         note = "" if str(out.dtype) == dtype else f"the dtype {out.dtype} comes out"
         judgements = []
         for measured, point in zip(out.tolist(), points, strict=True):
-            size = max(point.scale, abs(float(point.predicted.mid)))
-            allowed = UNITS * epsilon * size + float(point.predicted.rad)
+            allowed = unit * point.scale + float(point.predicted.rad)
             wrong_type = float("nan") if note else measured
             judgements.append(compare(wrong_type, float(point.predicted.mid), allowed, point.scale, note))
         return judgements

@@ -9,7 +9,7 @@ from mpmath import mpf
 
 from derive.records import Enclosure
 from verify.claim import Check, Claim, Point, Sampled
-from verify.depth import operating_values
+from verify.depth import LARGEST, operating_values
 from verify.layers import drawn
 from verify.sampling import Draw
 from verify.subject import Subject
@@ -25,8 +25,14 @@ def claims(subject: Subject) -> Iterator[Claim]:
     points, current = [], float(q)
     for layer in range(2, DEPTH + 1):
         current = float(subject.number(subject.theory.variance_map, q=current, **values).mid)
+        if not current < LARGEST:
+            break
         where = (("layer", layer), ("q1", q), ("width", WIDTH), *values.items())
         points.append(Point(where, Enclosure(mpf(0), mpf(0)), max(current, 1e-300)))
+
+    if not points:
+        return
+    depth = len(points) + 1
 
     def draw(streams: Sequence[Any]) -> Draw:
         import torch
@@ -37,7 +43,7 @@ def claims(subject: Subject) -> Iterator[Claim]:
         rows = []
         for stream in streams:
             gram = torch.tensor([[float(q)]], dtype=subject.dtype, device=stream.device)
-            options = {"width": WIDTH, "depth": DEPTH, "networks": NETWORKS, "sigma_w": sigma_w, "sigma_b": sigma_b}
+            options = {"width": WIDTH, "depth": depth, "networks": NETWORKS, "sigma_w": sigma_w, "sigma_b": sigma_b}
             free, weights = (
                 kind.kernels(subject.phi, gram, generator=stream, **options)[:, 1:, 0, 0].mean(0)
                 for kind in (conditional, dense)

@@ -38,7 +38,8 @@ def _head(report: Report) -> Text:
 
 
 def _witnesses(claim: TestedClaim) -> Text:
-    text, groups = Text(), {}
+    text = Text()
+    groups: dict[tuple[str, Verdict], list[str]] = {}
     for item in claim.evidence:
         groups.setdefault((resolution(item), item.verdict), []).append(item.witness)
     for (sees, verdict), names in groups.items():
