@@ -25,7 +25,7 @@ class EdgeOfChaos:
     def chosen(self) -> EdgePoint | None:
         """The point whose values the scalar attributes show."""
         good = [p for p in self.points if p.valid and p.stable]
-        return (good or list(self.points) or [None])[0]
+        return next(iter(good or self.points), None)
 
     def __getattr__(self, name: str) -> Any:
         if name not in SCALARS:

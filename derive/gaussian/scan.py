@@ -19,7 +19,7 @@ PANEL_NODES, PANEL_WEIGHTS = np.polynomial.legendre.leggauss(16)
 OCTAVES = 2.0 ** np.arange(-20, 17)
 
 
-def scan(expr: Expr, values: Mapping[str, Any], name: str, points: Sequence[float]) -> np.ndarray:
+def scan(expr: Expr, values: Mapping[str, Any], name: str, points: Sequence[float] | np.ndarray) -> np.ndarray:
     """Float values of an expression in one-variable nodes at the given values of one symbol."""
     parts = numbers.outermost(expr)
     stand_ins = {part: Symbol(f"_node{i}", real=True) for i, part in enumerate(parts)}
@@ -33,7 +33,7 @@ def scan(expr: Expr, values: Mapping[str, Any], name: str, points: Sequence[floa
     return np.array(out)
 
 
-def _node(part: Expr, values: Mapping[str, Any], name: str, points: Sequence[float]) -> np.ndarray:
+def _node(part: Expr, values: Mapping[str, Any], name: str, points: Sequence[float] | np.ndarray) -> np.ndarray:
     if isinstance(part, Derivative):
         closed = numbers.closed_form(part.expr)
         if closed is None:

@@ -208,7 +208,7 @@ def bind(formula: Formula, values: Mapping[str, Any]) -> Formula:
             raise DomainError(f"{name} = {value} is outside its domain {formula.domain(name)}")
 
     def walk(node: Node) -> Node:
-        if node.head == "name" and node.value in numbers:
+        if node.head == "name" and isinstance(node.value, str) and node.value in numbers:
             return Node("num", value=numbers[node.value], span=node.span)
         return Node(node.head, tuple(map(walk, node.args)), node.value, node.span)
 
