@@ -56,6 +56,8 @@ def read_block(text: str, **options: Any) -> Block:
 
 def split_stages(text: str) -> list[str]:
     """The stages of a block's text."""
+    if ">>" not in text:
+        return [text]
     parts, depth, start = [], 0, 0
     for i, character in enumerate(text):
         depth += (character in "([{") - (character in ")]}")
