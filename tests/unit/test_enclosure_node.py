@@ -111,7 +111,8 @@ def test_stable_is_the_same_function():
     assert stable(sp.log(1 + sp.exp(2 * X))) == Softplus(2 * X)
     assert stable(1 / (1 + sp.exp(-X)) ** 2) == Sigmoid(X) ** 2
     assert stable(X * sp.exp(X) / (1 + sp.exp(X))) == X * Sigmoid(X)
-    assert stable(sp.exp(2 * X) / (1 + sp.exp(X))) == sp.exp(2 * X) * Sigmoid(-X)
+    assert stable(sp.exp(2 * X) / (1 + sp.exp(X))) == sp.exp(X) * Sigmoid(X)
+    assert stable(sp.exp(2 * X) / (1 + sp.exp(X)) ** 2) == Sigmoid(X) ** 2
     assert stable(sp.log(2 + sp.exp(X))) == sp.log(2 + sp.exp(X))
     assert stable(1 + sp.exp(X)) == 1 + sp.exp(X)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import flint
 from flint import acb, arb
 
+from derive.gaussian.enclosure.flat import flat_part
 from derive.gaussian.enclosure.growth import ball, tail
 from derive.gaussian.enclosure.prepared import Analysed, prepare
 from derive.records import Unsupported
@@ -85,6 +86,14 @@ def _attempt(f, q: arb, mean: arb, weight: list[arb], digits: int) -> tuple[arb,
     total, size, done = arb(0), arb(0), None
     ends = _ends(f, sigma, mean, reach, half=parity > 0)
     guess = _guess(f, sigma, mean, weight, ends)
+    if mean == 0 and weight == [1]:
+        flat, inner = _flat_parts(f, sigma, ends, goal * guess, digits)
+        if flat is not None:
+            for left, right, piece in _segments(f, sigma, mean, inner, None):
+                part = _integral(f, sigma, mean, weight, piece, left, right, goal * size.max(guess) / 8)
+                total, size = total + part, size.max(abs(part).upper())
+            total, size = total + flat + _slivers(f, sigma, mean, weight, inner, None), size.max(abs(flat).upper())
+            done = ends
     for _ in range(12):
         for left, right, piece in _segments(f, sigma, mean, ends, done):
             part = _integral(f, sigma, mean, weight, piece, left, right, goal * size.max(guess) / 8)
@@ -98,6 +107,21 @@ def _attempt(f, q: arb, mean: arb, weight: list[arb], digits: int) -> tuple[arb,
         ends = _ends(f, sigma, mean, reach, half=parity > 0)
     norm = (2 * arb.pi()).rsqrt() * (2 if parity > 0 else 1)
     return (total + arb(0, rest)) * norm, size * norm
+
+
+def _flat_parts(f, sigma: arb, ends: tuple[arb, arb], tolerance: arb, digits: int):
+    """What the monomial outer parts of f give between the ends, and the inner ends that are left to quadrature."""
+    low, high = ends
+    right = flat_part(f, sigma, 1, high, tolerance, digits)
+    left = flat_part(f, sigma, -1, -low, tolerance, digits) if low < 0 else None
+    if right is None and left is None:
+        return None, ends
+    value = arb(0)
+    if right is not None:
+        value, high = value + right.value, right.start
+    if left is not None:
+        value, low = value + left.value, -left.start
+    return value, (low, high)
 
 
 def _guess(f, sigma: arb, mean: arb, weight: list[arb], ends: tuple[arb, arb]) -> arb:

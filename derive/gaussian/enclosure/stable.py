@@ -40,16 +40,19 @@ def _is_logistic(expr: Expr) -> bool:
 
 
 def _merged(product: Mul) -> Expr:
-    """exp(w) sigma(-w) as sigma(w)."""
+    """exp(k w) sigma(-w)**m as exp((k - j) w) sigma(w)**j sigma(-w)**(m - j), j = min(k, m)."""
     factors = list(product.args)
     for factor in factors:
         if not isinstance(factor, exp):
             continue
-        partner = Sigmoid(-factor.args[0])
-        for k, other in enumerate(factors):
+        for other in factors:
             base, power = other.as_base_exp()
-            if base == partner and power.is_Integer and power.is_positive:
-                rest = [*factors[:k], *factors[k + 1 :]]
-                rest.remove(factor)
-                return _merged(Mul(*rest, Sigmoid(factor.args[0]), partner ** (power - 1)))
+            if not (isinstance(base, Sigmoid) and power.is_Integer and power.is_positive):
+                continue
+            w = -base.args[0]
+            times = factor.args[0] / w
+            if times.is_Integer and times.is_positive:
+                joined = min(times, power)
+                rest = [f for f in factors if f is not factor and f is not other]
+                return _merged(Mul(*rest, exp((times - joined) * w), Sigmoid(w) ** joined, base ** (power - joined)))
     return product
