@@ -70,7 +70,7 @@ def plot_result(result: Any, over: str = "", points: int = 41, **values: Any) ->
     """A result over one of its arguments, the others given as numbers.
 
     over    the abscissa: "q" (0 to 4) or "c" (-1 to 1) unless another argument is named (0 to 2)
-    values  the other arguments and parameters; q, q1 and q2 are 1 where they are not given
+    values  the other arguments and parameters; q, q1, q2 and sigma_w are 1 and sigma_b is 0 where they are not given
 
     Every point is a certified number. Raises EocError for a missing value.
     """
@@ -78,7 +78,8 @@ def plot_result(result: Any, over: str = "", points: int = 41, **values: Any) ->
 
     arguments = (*result.arguments, *result.parameters)
     over = over or next(name for name in ("c", "q", *arguments) if name in arguments)
-    given = {**{name: 1 for name in ("q", "q1", "q2") if name in arguments}, **values}
+    usual = {"q": 1, "q1": 1, "q2": 1, "sigma_w": 1, "sigma_b": 0}
+    given = {**{name: value for name, value in usual.items() if name in arguments}, **values}
     given.pop(over, None)
     low, high = {"c": (-1, 1), "q": (0, 4), "q1": (0, 4), "q2": (0, 4)}.get(over, (0, 2))
     steps = range(points) if over == "c" else range(1, points + 1)

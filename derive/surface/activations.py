@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from sympy import Expr, Integer, Rational, latex
+from sympy import Expr, Integer, Rational
 
 from derive.activation.facts import Facts, facts
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
@@ -15,6 +15,7 @@ from derive.formula import from_sympy, read, show_text, to_sympy
 from derive.layers.elementwise import Elementwise
 from derive.program.symbols import X
 from derive.records import DomainError, EocError, Formula, Interval, Node
+from derive.show.printer import latex
 from derive.surface.dirac import Dirac, of_derivative, of_power, of_product, of_sum
 from derive.surface.exact import exact
 
@@ -177,7 +178,7 @@ class Activation:
         return f"<Activation {shown if len(shown) < 90 else shown[:87] + '...'}>"
 
     def _repr_latex_(self) -> str:
-        return f"$\\varphi(x) = {latex(self.expr, inv_trig_style='full')}$"
+        return f"$\\varphi(x) = {latex(self.expr)}$"
 
 
 def _formula(tree: Node, domains: dict[str, Interval]) -> Formula:

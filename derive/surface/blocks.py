@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from sympy import Expr, Integer, latex, oo, sqrt
+from sympy import Expr, Integer, oo, sqrt
 
 from derive.depth import edge, fixed
 from derive.depth.edges import EdgeOfChaos
@@ -18,6 +18,7 @@ from derive.layers.block import Block, BlockMaps, as_layer, join, maps
 from derive.layers.elementwise import Elementwise
 from derive.program.symbols import Q1, SIGMA_B, SIGMA_W, Q
 from derive.records import EdgePoint, EocError, Interval, OperatingPoint
+from derive.show.printer import latex
 from derive.surface.activations import Activation
 from derive.surface.exact import exact
 from derive.surface.results import Result
@@ -267,7 +268,7 @@ class Theory:
         return f"<Theory of {self.block}: {kinds}>"
 
     def _repr_latex_(self) -> str:
-        rows = [f"{result.symbol} &= {latex(result.closed, inv_trig_style='full')}" for result in self.results.values()]
+        rows = [f"{result.symbol} &= {latex(result.closed)}" for result in self.results.values()]
         return "$\\begin{aligned}" + r" \\ ".join(rows) + "\\end{aligned}$"
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import flint
 import mpmath
-from sympy import Derivative, Expr, latex, sqrt
+from sympy import Derivative, Expr, sqrt
 
 from derive.gaussian import numbers
 from derive.gaussian.answer import answer
 from derive.gaussian.node import GaussianE
 from derive.program.symbols import DELTA, Q1, Q2, SIGMA_B, SIGMA_W, C, K, Q
 from derive.records import DomainError, Enclosure, EocError, Interval, Kind, Step, Unsupported
+from derive.show.printer import latex
 from derive.surface.exact import exact
 
 RESERVED = {s.name: s for s in (Q, Q1, Q2, C, SIGMA_W, SIGMA_B)}
@@ -180,9 +181,20 @@ class Result:
             )
         return self.expr.series(target, _rational(exact(at, "at")), order)
 
+    def as_series(self, accuracy: Any = "1e-14") -> Result:
+        """The result with tanh, the logistic function, softplus and their kin as finite mixtures of error functions.
+
+        Open expectations become sums of closed forms; `accuracy` is that of the mixture, uniform on the real line,
+        and the proved bound of what follows for the result is in the radius of `.number()`. Kind: SERIES.
+        Raises Unsupported naming what is neither of this family nor an atom.
+        """
+        from derive.surface.series import as_series
+
+        return as_series(self, accuracy)
+
     def latex(self) -> str:
         """LaTeX of the formula, with K = c sqrt(q1 q2) and Delta = q1 q2 - K^2."""
-        body = latex(self.closed, inv_trig_style="full")
+        body = latex(self.closed)
         return f"{self.symbol} = {body}" if self.symbol else body
 
     def proof(self) -> str:
