@@ -94,6 +94,7 @@ def sympys_answer(name, question, connection):
     import sympy as sp
 
     x, functions = sympy_functions()
+    connection.send("ready")
     q, c, y = sp.Symbol("q", positive=True), sp.Symbol("c", real=True), sp.Symbol("y", real=True)
     f = functions[name]
     density = sp.exp(-(x**2) / 2) / sp.sqrt(2 * sp.pi)
@@ -116,16 +117,17 @@ def sympys_answer(name, question, connection):
 
 
 def ask_sympy(name, question, limit):
-    """Outcome, value and seconds; the process is killed after the limit."""
+    """Outcome, value and seconds since SymPy was imported; the process is killed after the limit."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=sympys_answer, args=(name, question, there))
-    start = time.perf_counter()
     process.start()
     there.close()
+    here.recv()
+    start = time.perf_counter()
     answer = ("time-out", None)
     try:
-        if here.poll(limit + START):
+        if here.poll(limit):
             answer = here.recv()
     except EOFError:
         answer = ("raised", "crash")
@@ -133,9 +135,6 @@ def ask_sympy(name, question, limit):
     process.kill()
     process.join()
     return *answer, elapsed
-
-
-START = 2.0  # seconds that a fresh process needs to import SymPy; not counted against the limit
 
 
 def ask_us(name, question):
