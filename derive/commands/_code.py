@@ -13,11 +13,12 @@ def theory_code(theory: Any, backend: str) -> str:
     Raises Unsupported where the backend is not built.
     """
     from derive.emit import EmittedFunction, emit
+    from derive.emit.formula_text import formula_text
     from derive.surface.emission import SHAPES, results_code
 
     activation = theory.activation
     parameters = tuple(name for name, _ in theory.domains if name in {s.name for s in activation.phi.free_symbols})
-    phi = EmittedFunction("phi", activation.phi, ("x",), parameters, f"phi(x) = {activation.phi}\n\n{SHAPES}")
+    phi = EmittedFunction("phi", activation.phi, ("x",), parameters, f"phi(x) = {formula_text(activation.phi)}\n\n{SHAPES}")
     slope = f"phi'(x) away from kinks; at a kink the value of the branch that holds there.\n\n{SHAPES}"
     dphi = EmittedFunction("dphi", activation.dphi, ("x",), parameters, slope)
     emit((phi, dphi), backend)  # a backend that is not built is refused here, by name
@@ -31,7 +32,7 @@ def theory_code(theory: Any, backend: str) -> str:
     if not kept:
         raise Unsupported(f"no map of {activation.name or 'the block'} has {backend} code", why="; ".join(left_out))
     kinds = ", ".join(f"{name} {result.kind}" for name, result in kept.items())
-    title = activation.name or str(activation.phi)
+    title = activation.name or formula_text(activation.phi)
     header = f"Wide-network theory of {title}.\n\nKinds: {kinds}."
     if left_out:
         header += "\nLeft out: " + "; ".join(left_out) + "."

@@ -10,6 +10,7 @@ from sympy import Expr, Symbol
 
 from derive.activation.normal_form import breakpoints, derivative, normal_form, to_piecewise
 from derive.emit import EmittedFunction, emit, load, pair_bindings
+from derive.emit.formula_text import formula_text
 from derive.emit.quadratures import Wrapper, quadratures
 from derive.gaussian import numbers
 from derive.gaussian.factors import pair_factors
@@ -38,7 +39,7 @@ def load_function(source: str, name: str) -> Any:
 def activation_code(phi: Activation, backend: str) -> str:
     """A module with phi and phi' (away from kinks)."""
     slope = phi.derivative()
-    kinks = ", ".join(str(b) for b in breakpoints(normal_form(phi.expr)))
+    kinks = ", ".join(formula_text(b) for b in breakpoints(normal_form(phi.expr)))
     at = f" At the kinks x = {kinks} it takes the value of the branch that holds there." if kinks else ""
     functions = (
         EmittedFunction("phi", phi.expr, ("x",), phi.parameters, f"phi(x) = {phi.formula.text}\n\n{SHAPES}"),
@@ -114,13 +115,8 @@ def _closed_function(name: str, result: Result, closed: Expr) -> EmittedFunction
     law, keywords = _names(result)
     pair = _is_pair(result)
     gradients = stated(result.template, (*law, *keywords)) if pair else {}
-    doc = _doc(result, _one_line(closed))
+    doc = _doc(result, formula_text(closed))
     return EmittedFunction(name, closed, law, keywords, doc, gradients, pair_bindings() if pair else ())
-
-
-def _one_line(expr: Expr) -> str:
-    text = str(expr)
-    return text if len(text) < 2000 else text[:2000] + " ..."
 
 
 def _open_function(
@@ -137,8 +133,8 @@ def _open_function(
     names = (*law, *(s.name for s in stand_ins.values()))
     bindings = pair_bindings() if body.has(K) or body.has(DELTA) else ()
     functions.append(EmittedFunction(f"_{name}_of", body, names, keywords, "", {}, bindings))
-    shown = _one_line(result.template.xreplace(stand_ins))
-    where = "\n".join(f"e{i} = E[{node.body}]" for i, node in enumerate(open_nodes))
+    shown = formula_text(result.template.xreplace(stand_ins))
+    where = "\n".join(f"e{i} = E[{formula_text(node.body)}]" for i, node in enumerate(open_nodes))
     accuracy = "Computed by quadrature, about 1e-13 of the scale of the expectation for q from 1e-8 to 1e6."
     doc = f"{_doc(result, shown)}\n{where}\n{accuracy}"
     if "c" in law:

@@ -10,14 +10,15 @@ from derive.gaussian import numbers
 from derive.gaussian.factors import pair_factors
 from derive.gaussian.node import GaussianE, pair
 from derive.program.symbols import Q1, Q2, C, K, X
+from derive.surface.jumps import Slope, at_corners, at_jumps
 
 
 def stated(template: Expr, names: tuple[str, ...]) -> dict[str, Partial]:
     """The partial derivative in each name, with second derivatives stated in q1, q2 and c.
 
     An expectation of a pair is differentiated under the integral sign: with u = sqrt(q1) z its derivative in q1 is
-    E u f'(u) g(v) / (2 q1) (a jump of f at 0 adds nothing), and in c sqrt(q1 q2) E f'(u) g'(v) (Price 1958); else a
-    function that jumps has its closed form differentiated, which is infinite at c = 1 where the truth is.
+    E u f'(u) g(v) / (2 q1), and in c sqrt(q1 q2) E f'(u) g'(v) (Price 1958), with the Dirac parts of f' and g': two of
+    them meet in the density at a corner, which is infinite at c = 1 where the truth is.
     """
     symbols = {s.name: s for s in template.free_symbols | {Q1, Q2, C}}
     law = tuple(name for name in names if name in ("q1", "q2", "c"))
@@ -60,16 +61,14 @@ def _node(node: GaussianE, symbol: Symbol) -> Expr:
         closed = numbers.closed_form(node)
         return node.diff(symbol) if closed is None else closed.diff(symbol)
     f, g = pair_factors(node)
-    (df, jumps_f), (dg, jumps_g) = (_slope(h) for h in (f, g))
-    if symbol == Q1 and all(jump.at == 0 for jump in jumps_f):
-        return _pair(X * df, g) / (2 * Q1)
-    if symbol == Q2 and all(jump.at == 0 for jump in jumps_g):
-        return _pair(f, X * dg) / (2 * Q2)
-    if jumps_f or jumps_g:
-        closed = numbers.closed_form(node)
-        return numbers.differentiate(node, symbol) if closed is None else _explicit(closed, symbol)
+    first, second = (Slope(*_slope(h)) for h in (f, g))
+    if symbol == Q1:
+        return (_pair(X * first.smooth, g) + at_jumps(first, g, Q1, times=X)) / (2 * Q1)
+    if symbol == Q2:
+        return (_pair(f, X * second.smooth) + at_jumps(second, f, Q2, times=X)) / (2 * Q2)
     if symbol == C:
-        return sqrt(Q1 * Q2) * _pair(df, dg)
+        faces = at_jumps(first, second.smooth, Q1) + at_jumps(second, first.smooth, Q2)
+        return sqrt(Q1 * Q2) * (_pair(first.smooth, second.smooth) + faces + at_corners(first, second))
     return _pair(f.diff(symbol), g) + _pair(f, g.diff(symbol))
 
 

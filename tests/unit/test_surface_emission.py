@@ -103,3 +103,27 @@ def test_activation_code_and_refusals():
     with pytest.raises(EocError, match="infinite"):
         theory("sign(x)").chi.code()
     assert "def pair_expectation" in expect(phi, phi).code("numpy")
+
+
+@pytest.mark.parametrize("text", ["x*(x > 1)", "step(x)", "x + sign(x)"])
+def test_slope_of_the_kernel_of_a_function_that_jumps(text):
+    """Infinite at c = 1 with equal variances, where two jumps meet; a finite number where they do not."""
+    result = theory(text).covariance_map
+    kernel = result.compile("torch")
+    c = torch.tensor([1.0, 0.5, -0.25], dtype=torch.float64, requires_grad=True)
+    one = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    wanted = torch.autograd.grad(kernel(one, one, c).sum(), (one, c))
+    by_variance, by_correlation = (w.tolist() for w in wanted)
+    assert by_correlation[0] == float("inf")
+    assert np.isfinite(by_variance).all()
+    for place, end in ((1, "0.5"), (2, "-0.25")):
+        point = {"q1": 1, "q2": 1, "c": end}
+        assert by_correlation[place] == pytest.approx(central(result, "c", point), abs=1e-9)
+        both = sum(central(result, name, point) for name in ("q1", "q2"))
+        assert by_variance[place] == pytest.approx(both, abs=1e-9)
+
+
+def test_docstrings_hold_formula_text():
+    text = theory("max(x, 0) + (exp(x) - 1 if x < 0 else 0)").covariance_map.code("numpy")
+    assert "Phi2(" in text and "Phi(" in text
+    assert "NormalCdf" not in text

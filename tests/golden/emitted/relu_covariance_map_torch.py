@@ -106,12 +106,8 @@ def _covariance_map_d_c_d_q2(q1, q2, c):
 
 
 def _covariance_map_d_c_d_c(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
     Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = torch.sqrt(Delta)
-    t2 = K**2
-    t3 = Delta + t2
-    return _result(q1*q2*(0.15915494309189535*t1/t3 + _ratio(0.15915494309189535*t2, t1*t3)), q1, q2, c)
+    return _result(_ratio(0.15915494309189535*q1*q2, torch.sqrt(Delta)), q1, q2, c)
 
 
 def _covariance_map_d_c_value(q1, q2, c):
