@@ -30,6 +30,7 @@ class Answer:
     blockers   the smallest parts that no rule takes, where there is no closed form
     condition  when the expectation converges, beyond the assumptions on the symbols; empty if always
     source     the sources of the rules that acted
+    positive   the condition as expressions that must be positive
     """
 
     node: GaussianE
@@ -38,6 +39,7 @@ class Answer:
     blockers: tuple[str, ...] = ()
     condition: str = ""
     source: str = ""
+    positive: tuple[Expr, ...] = ()
 
     @property
     def step(self) -> Step | None:
@@ -68,7 +70,7 @@ def answer(node: GaussianE, budget_seconds: float = 10.0) -> Answer:
     check(node, closed, derived.positive)
     kind = Kind.SPECIAL if closed.has(*SPECIAL_HEADS) else Kind.EXACT
     source = "; ".join(derived.sources)
-    return Answer(node, kind, closed, condition=as_text(derived.positive), source=source)
+    return Answer(node, kind, closed, condition=as_text(derived.positive), source=source, positive=derived.positive)
 
 
 def _without_atoms(node: GaussianE, error: Blocked) -> Answer:

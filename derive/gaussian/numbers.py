@@ -112,7 +112,7 @@ def plain_ball(expr: Expr, values: Values, extra: Mapping[Symbol, flint.arb] | N
         inputs[symbol] = extra[symbol] if symbol in extra else ball(_value(symbol, values))
     program = _program(expr, tuple(inputs))
     result = run_balls(program, {s.name: flint.acb(b) for s, b in inputs.items()})["value"]
-    return result.real
+    return result.real if result.imag.contains(0) else flint.arb("nan")
 
 
 @lru_cache(maxsize=512)
@@ -136,23 +136,33 @@ def node_ball(part: Expr, values: Values, digits: int) -> flint.arb:
     if isinstance(part, Derivative):
         node = part.expr
         closed = closed_form(node)
-        if closed is not None and not _degenerate(node, values):
+        if closed is not None and not _degenerate(node, values) and _converges(node, values, digits):
             value = plain_ball(differentiate_closed(closed, part), values)
             if value.is_finite():
                 return value
-        return evaluate(_price(part) or part.doit(), values, digits)[0]
+        return evaluate(price(part) or part.doit(), values, digits)[0]
     law = numeric_law(part, values, digits)
     canon = canonical(part)
     reply = answer(canon)
     if reply.kind is Kind.DIVERGENT and reply.closed is None:
         raise Unsupported(f"the expectation diverges: {reply.condition}")
-    if reply.closed is not None and not law.get("edge"):
+    if reply.closed is not None and not law.get("edge") and _holds(reply.positive, {**values, **law}):
         value = plain_ball(reply.closed, {**values, **law})
         if value.is_finite() and value.rad() <= (abs(value).mid() + flint.arb("1e-30")) * flint.arb(10) ** (
             -digits // 2
         ):
             return value
     return enclose(canon, {**values, **{k: v for k, v in law.items() if k != "edge"}}, digits)
+
+
+def _holds(positive: tuple[Expr, ...], values: Values) -> bool:
+    """Whether a condition of convergence certainly holds; a closed form means nothing where it does not."""
+    return all(plain_ball(expr, values) > 0 for expr in positive)
+
+
+def _converges(node: GaussianE, values: Values, digits: int) -> bool:
+    positive = answer(canonical(node)).positive
+    return not positive or _holds(positive, {**values, **numeric_law(node, values, digits)})
 
 
 def differentiate_closed(closed: Expr, part: Derivative) -> Expr:
@@ -185,7 +195,7 @@ def differentiate(template: Expr, symbol: Symbol) -> Expr:
     return total
 
 
-def _price(part: Derivative) -> Expr | None:
+def price(part: Derivative) -> Expr | None:
     """d/dK E f(u) g(v) = E f'(u) g'(v) for continuous f, g (Price 1958), with parameters as they are."""
     node = part.expr
     if node.cov != pair(X, X).cov or part.variables != (K,):
