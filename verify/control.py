@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verify.conditional import cholesky
-from verify.sampling import strata
+from verify.sampling import stratified_line, stratified_plane
 
 if TYPE_CHECKING:
     import torch
@@ -55,8 +55,8 @@ def sensitivities(
     import torch
 
     inputs = gram.shape[0]
-    noise, weight = _noise(inputs, torch.full((1, 2, *_shape(inputs)), 0.5, dtype=gram.dtype, device=gram.device))
-    noise, weight = noise[0], weight
+    middle = torch.full((1, *_shape(inputs)), 0.5, dtype=gram.dtype, device=gram.device)
+    noise, weight = (x[0] for x in _noise(middle, middle.flatten()[None, :2]))
 
     def observed(start: int, covariance: torch.Tensor) -> torch.Tensor:
         layers = [covariance]
@@ -87,35 +87,25 @@ def control(layer: Layer, kernels: torch.Tensor, sensitivity: torch.Tensor, gene
 
     networks, depth, inputs, _ = kernels.shape
     below = kernels[:, :-1].reshape(networks * (depth - 1), inputs, inputs)
-    half = torch.rand((len(below), 1, *_shape(inputs)), generator=generator, dtype=kernels.dtype, device=kernels.device)
-    noise, weight = _noise(inputs, torch.cat((half, 1 - half), 1))
+    options = {"generator": generator, "dtype": kernels.dtype, "device": kernels.device}
+    uniform = torch.rand((len(below), *_shape(inputs)), **options)
+    noise, weight = _noise(uniform, torch.rand((len(below), 2), **options))
     mean = layer.apply(below, noise, weight).reshape(networks, depth - 1, inputs, inputs)
     return torch.einsum("lmij,nmij->nl", sensitivity, kernels[:, 1:] - mean)
 
 
 def _shape(inputs: int) -> tuple[int, ...]:
-    return (LINE,) if inputs == 1 else (inputs, PLANE, PLANE)
+    return (LINE + 3,) if inputs == 1 else (2, PLANE + 2, PLANE + 2)
 
 
-def _noise(inputs: int, uniform: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Standard normal noise (n, B, points) with weights (points), one or two inputs, from uniforms in the strata.
-
-    uniform   (n, 2, points) for one input, (n, 2, 2, side, side) for two; axis 1 is the mirror image
-    """
+def _noise(uniform: torch.Tensor, shift: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Standard normal noise (n, B, points) with weights (n, 1, points) from uniforms: one input, or two."""
     import torch
 
-    count = uniform.shape[-1]
-    low, high = strata(count // 2, str(uniform.device))
-    low, width = torch.cat((low, low)), torch.cat((high - low, high - low))
-    sign = torch.cat((torch.ones(count // 2), -torch.ones(count // 2))).to(low)
-
-    def normal(u: torch.Tensor, low: torch.Tensor, width: torch.Tensor, sign: torch.Tensor) -> torch.Tensor:
-        return torch.special.ndtri((low + u * width).clamp(1e-300, 0.5)) * sign
-
-    if inputs == 1:
-        noise = normal(uniform, low, width, sign).flatten(1)[:, None]
-        return noise, torch.cat((width, width)) / 2
-    first = normal(uniform[:, :, 0], low[:, None], width[:, None], sign[:, None]).flatten(1)
-    second = normal(uniform[:, :, 1], low, width, sign).flatten(1)
-    weight = (width[:, None] * width).flatten()
-    return torch.stack((first, second), 1), torch.cat((weight, weight)) / 2
+    if uniform.dim() == 2:
+        z, weight = stratified_line(uniform)
+        return z.flatten(1)[:, None], torch.cat((weight, weight), 1)[:, None] / 2
+    first, second, weight = stratified_plane(uniform, shift)
+    weight = weight.flatten(1)
+    noise = torch.stack((first.flatten(1), second.flatten(1)), 1)
+    return noise, torch.cat((weight, weight), 1)[:, None] / 2

@@ -22,10 +22,20 @@ def relu_pair(c):
     return (math.sqrt(1 - c * c) + c * (math.pi - math.acos(c))) / (2 * math.pi)
 
 
-def test_strata_cover_the_line_once():
-    low, high = strata(64, "cpu")
-    assert float((high - low).sum()) == pytest.approx(0.5, abs=1e-15)
-    assert float(low[-1]) == 0.0 and bool((high > low).all())
+def test_strata_cover_the_line_once_wherever_they_are_shifted():
+    low, high = strata(64, torch.tensor([1e-9, 0.4, 0.999999], dtype=torch.float64))
+    assert (high - low).sum(1).tolist() == pytest.approx([0.5] * 3, abs=1e-15)
+    assert bool((low[:, -1] == 0).all()) and bool((high[:, 0] == 0.5).all()) and bool((high >= low).all())
+
+
+def test_a_jump_is_sampled_without_bias_and_with_an_honest_error():
+    """Jumps at many places: a stratum that is nearly always on one side must not look like certainty."""
+    places = [0.31 + 0.0137 * k for k in range(60)]
+    functions = [lambda x, a=a: (x > a).to(x) for a in places]
+    draw = line_means(functions, [1.0] * 60, streams(3, 32), torch.float64)
+    for column, a in zip(draw.values.T.tolist(), places, strict=True):
+        mean, error = mean_and_error(column)
+        assert abs(mean - 0.5 * math.erfc(a / math.sqrt(2))) < 6 * error
 
 
 def test_moments_on_the_line():
