@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, Symbol
@@ -11,13 +12,16 @@ from sympy import Expr, Symbol
 from derive.activation.normal_form import breakpoints, derivative, normal_form, to_piecewise
 from derive.emit import EmittedFunction, emit, load, pair_bindings
 from derive.emit.formula_text import formula_text
+from derive.emit.mixtures import mixtures
 from derive.emit.quadratures import Wrapper, quadratures
 from derive.gaussian import numbers
 from derive.gaussian.factors import pair_factors
 from derive.gaussian.node import GaussianE
 from derive.program.symbols import DELTA, K, X
 from derive.records import Kind, Unsupported
+from derive.surface.emission_series import series_function
 from derive.surface.partials import stated
+from derive.surface.series import SeriesResult
 
 if TYPE_CHECKING:
     from derive.surface.activations import Activation
@@ -55,8 +59,15 @@ def result_code(result: Result, backend: str) -> str:
 
 def results_code(results: dict[str, Result], backend: str, header: str, extra: Iterable[EmittedFunction] = ()) -> str:
     """One module with several results as functions named by the keys."""
-    functions, wrappers = list(extra), []
+    functions, wrappers, sums = list(extra), [], []
     for name, result in results.items():
+        if isinstance(result, SeriesResult):
+            if backend not in mixtures():
+                raise Unsupported(f"{backend} code sums no series", instead=" or ".join(mixtures()))
+            inner, wrapper = series_function(name, result, *_names(result), partial(_doc, result))
+            functions += inner
+            sums.append(wrapper)
+            continue
         closed, open_nodes = _parts(result)
         if not open_nodes:
             functions.append(_closed_function(name, result, closed))
@@ -74,6 +85,9 @@ def results_code(results: dict[str, Result], backend: str, header: str, extra: I
     if wrappers:
         quadrature = quadratures()[backend]
         text += "\n\n" + "\n\n\n".join((quadrature.source, *map(quadrature.write, wrappers))) + "\n"
+    if sums:
+        mixture = mixtures()[backend]
+        text += "\n\n" + "\n\n\n".join((mixture.source, *map(mixture.write, sums))) + "\n"
     return text
 
 
