@@ -16,7 +16,7 @@ from verify.layers import points_of
 from verify.subject import Subject
 
 UNITS, QUADRATURE_UNITS = 64, 512
-"""Allowed error of a closed form and of a quadrature, in units of the dtype's epsilon times the map's natural size."""
+"""Allowed error of a closed form and of each quadrature, in units of the dtype's epsilon times the map's size."""
 
 
 def claims(subject: Subject) -> Iterator[Claim]:
@@ -49,6 +49,7 @@ def _claim(subject: Subject, name: str, result: Any) -> Claim:
     return Claim(name, title, result.symbol, str(result.kind), points, tuple(witnesses))
 
 
+TINY = Fraction(1, 2**40)
 VARIANTS = (("numpy", "float64"), ("numpy", "float32"), ("torch", "float64"), ("torch", "float32"))
 
 
@@ -76,7 +77,7 @@ def _evaluated(emit: Callable, result: Any, points: tuple[Point, ...], backend: 
             out = call(function, names, columns, backend)
         except Exception as error:  # whatever emitted code raises refutes it, and is shown
             return failed(points, error)
-        units = QUADRATURE_UNITS if result.kind is Kind.INTEGRAL else UNITS
+        units = QUADRATURE_UNITS * len(result.nodes) if result.kind is Kind.INTEGRAL else UNITS
         unit = units * float(np.finfo(dtype).eps)
         note = "" if str(out.dtype) == dtype else f"the dtype {out.dtype} comes out"
         judgements = []
@@ -108,39 +109,46 @@ def call(function: Any, names: tuple[str, ...], columns: list[Any], backend: str
 
 
 def _gradient(subject: Subject, emit: Callable, points: tuple[Point, ...]):
-    """dK/dc of the emitted torch code at c = -1 and 1 against sqrt(q1 q2) E phi'(u) phi'(v); finite everywhere."""
+    """Gradients of the emitted torch code: right at c = -1 and 1, finite there, between, and for q next to 0."""
 
     def decide() -> list[Judgement]:
-        import flint
-        import torch
-
-        from derive.gaussian.enclosure import enclose
-        from derive.gaussian.node import single
-        from derive.program.symbols import X
-
-        moments, function = Moments(subject), emit("torch")
-        judgements = []
-        for point in points:
-            q, c = dict(point.values)["q1"], dict(point.values)["c"]
-            inputs = [torch.tensor(float(x), dtype=torch.float64, requires_grad=True) for x in (q, q, c)]
-            try:
-                gradients = torch.autograd.grad(function(*inputs), inputs)
-            except RuntimeError as error:
-                return failed(points, error)
-            if not all(map(torch.isfinite, gradients)):
-                judgements.append(compare(float("inf"), 0.0, 0.0, 1.0, "a gradient is not finite"))
-            elif abs(c) == 1:
-                product = moments.dphi * moments.dphi.subs(X, int(c) * X)
-                with flint.ctx.workprec(120):
-                    truth = enclose(single(product), {**moments.parameters, "q": q}, 16)
-                    expected, radius = float(q) * float(truth), float(q) * float(truth.rad())
-                size = max(abs(expected), point.scale)
-                judgements.append(compare(float(gradients[2]), expected, 1e-9 * size + radius, size))
-            else:
-                judgements.append(compare(0.0, 0.0, 0.0, 1.0))
-        return judgements
+        function = emit("torch")
+        try:
+            return [_at(subject, function, dict(p.values)["q1"], dict(p.values)["c"], p.scale) for p in points]
+        except RuntimeError as error:
+            return failed(points, error)
 
     return decide
+
+
+def _at(subject: Subject, function: Callable, q: Fraction, c: Fraction, scale: float) -> Judgement:
+    import torch
+
+    found: list[Any] = []
+    for variance in (q, q * TINY):
+        inputs = [torch.tensor(float(x), dtype=torch.float64, requires_grad=True) for x in (variance, variance, c)]
+        found += torch.autograd.grad(function(*inputs), inputs)
+    if not all(map(torch.isfinite, found)):
+        return compare(float("inf"), 0.0, 0.0, 1.0, "a gradient is not finite")
+    if abs(c) < 1:
+        return compare(0.0, 0.0, 0.0, 1.0)
+    expected, radius = _slope_at_the_edge(subject, q, int(c))
+    size = max(abs(expected), scale)
+    return compare(float(found[2]), expected, 1e-9 * size + radius, size)
+
+
+def _slope_at_the_edge(subject: Subject, q: Fraction, c: int) -> tuple[float, float]:
+    """dK/dc at q1 = q2 = q and c = -1 or 1, enclosed: q E phi'(u) phi'(c u)."""
+    import flint
+
+    from derive.gaussian.enclosure import enclose
+    from derive.gaussian.node import single
+    from derive.program.symbols import X
+
+    moments = Moments(subject)
+    with flint.ctx.workprec(120):
+        truth = enclose(single(moments.dphi * moments.dphi.subs(X, c * X)), {**moments.parameters, "q": q}, 16)
+        return float(q) * float(truth), float(q) * float(truth.rad())
 
 
 CHECK = Check("emitted_maps", (), claims, order=210)
