@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
-from sympy import Abs, Add, Expr, Integer, Piecewise, Poly, PolynomialError, Symbol, erf, erfc, exp, expand, sign, sqrt
+from sympy import (
+    Abs,
+    Add,
+    Expr,
+    Integer,
+    Piecewise,
+    Poly,
+    PolynomialError,
+    Symbol,
+    asin,
+    atan2,
+    erf,
+    erfc,
+    exp,
+    expand,
+    fraction,
+    sign,
+    sqrt,
+)
 
 from derive.program.operations.normal_cdf import NormalCdf
 
@@ -19,13 +37,19 @@ def edges(expr: Expr) -> Expr:
 
     (A K + B q1)/sqrt(q1 Delta) = (s A sqrt(q2) + B sqrt(q1))/sqrt(Delta)
     - s A sqrt(Delta)/(sqrt(q1) (sqrt(q1 q2) + |K|)).
+
+    And asin(n/d) is atan2(n, sqrt(d**2 - n**2)) where that is a sum of positive terms once K**2 = q1 q2 - Delta.
     """
     symbols = {symbol.name: symbol for symbol in expr.free_symbols}
     if "K" not in symbols:
         return expr
     pair = [symbols.get(name, Symbol(name, positive=True)) for name in PAIR]
     expr = _with_delta(expr, *pair)
-    replaced = {}
+    replaced: dict[Expr, Expr] = {}
+    for node in expr.atoms(asin):
+        stable = _angle(node.args[0], *pair)
+        if stable is not None:
+            replaced[node] = stable
     for node in expr.atoms(exp):
         stable = _quadratic(node.args[0], *pair)
         if stable is None:
@@ -48,6 +72,15 @@ def _coefficients(polynomial: Expr, *variables: Expr) -> dict[tuple[int, ...], E
     if any(coefficient.has(*variables) for coefficient in found.coeffs()):
         return None
     return dict(found.terms())
+
+
+def _angle(argument: Expr, q1: Expr, q2: Expr, k: Expr, delta: Expr) -> Expr | None:
+    """asin of the argument as atan2: (1 + q1)(1 + q2) - K**2 = 1 + q1 + q2 + Delta does not cancel at c = +-1."""
+    numerator, denominator = fraction(argument)
+    inside = expand(expand(denominator**2 - numerator**2).subs(k**2, q1 * q2 - delta))
+    if inside == 0 or inside.has(k) or not all(term.is_positive for term in Add.make_args(inside)):
+        return None
+    return atan2(numerator, sqrt(inside))
 
 
 def _quadratic(argument: Expr, q1: Expr, q2: Expr, k: Expr, delta: Expr) -> Expr | None:

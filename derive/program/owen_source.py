@@ -19,16 +19,40 @@ def rule() -> str:
         pairs = [arb.legendre_p_root(NODES, k, weight=True) for k in range(NODES)]
         nodes = [float(((1 + node) / 2).mid()) for node, _ in pairs]
         weights = [float((weight / 2).mid()) for _, weight in pairs]
-    lines = [f"    ({node!r}, {weight!r})," for node, weight in zip(nodes, weights, strict=True)]
-    return "\n".join(lines)
+    listed = (("_NODES", nodes), ("_WEIGHTS", weights))
+    return "\n".join(f"{name} = (\n" + "".join(f"    {v!r},\n" for v in values) + ")" for name, values in listed)
+
+
+CONSTANTS = {
+    "np": "np.array(_NODES, dtype=end.dtype), np.array(_WEIGHTS, dtype=end.dtype)",
+    "torch": "end.new_tensor(_NODES), end.new_tensor(_WEIGHTS)",
+    "jnp": "jnp.array(_NODES, dtype=end.dtype), jnp.array(_WEIGHTS, dtype=end.dtype)",
+}
+
+
+def gauss_source(namespace: str) -> str:
+    """`_integral(f, end, *arguments)`, the integral of f(s, ...) over s in [0, end], on one more axis."""
+    return f'''
+{rule()}
+
+
+def _integral(f, end, *arguments):
+    """The integral of f(s, *arguments) over s from 0 to end, by Gauss-Legendre on a last axis."""
+    nodes, weights = {CONSTANTS[namespace]}
+    return (f(nodes*end[..., None], *(argument[..., None] for argument in arguments)) @ weights)*end
+'''
 
 
 def owens_t_source(namespace: str, tail: str) -> str:
     """`_owens_t(h, a)`; `tail` is the spelling of 1 - Phi(x)."""
     return f'''
-_GAUSS_LEGENDRE = (
-{rule()}
-)
+{gauss_source(namespace).strip()}
+
+
+def _owens_density(s, h):
+    """exp(-h**2*(1 + s**2)/2)/(1 + s**2)."""
+    square = 1 + s*s
+    return {namespace}.exp(-0.5*h*h*square)/square
 
 
 def _owens_t_value(h, a):
@@ -39,11 +63,7 @@ def _owens_t_value(h, a):
     near = {namespace}.where(steep, turned, height)
     angle = {namespace}.where(steep, 1/{namespace}.where(steep, slope, 1), slope)
     end = {namespace}.where(near*angle > 8.5, 8.5/{namespace}.where(near > 1, near, 1), angle)
-    total = 0
-    for node, weight in _GAUSS_LEGENDRE:
-        square = (node*end)**2
-        total = total + weight*{namespace}.exp(-0.5*near*near*(1 + square))/(1 + square)
-    inner = total*end/{2 * 3.141592653589793!r}
+    inner = _integral(_owens_density, end, near)/{2 * 3.141592653589793!r}
     q1, q2 = {tail.replace("x", "height")}, {tail.replace("x", "turned")}
     outer = {namespace}.where(height > 0, 0.5*(q1 + q2) - q1*q2, 0.25) - inner
     return {namespace}.where(a < 0, -1, 1)*{namespace}.where(steep, outer, inner)
@@ -76,15 +96,16 @@ def _half_square(h, k, rho, width):
     return _ratio((h - side*k)**2, 2*width*width) + side*h*k/(1 + np.abs(rho))
 
 
+def _beyond_density(s, h, u):
+    """exp(-u*s - s**2/2)/(h**2 + (u + s)**2)."""
+    return np.exp(-s*(u + 0.5*s))/(h*h + (u + s)**2)
+
+
 def _beyond(h, u):
     """B(h, u)*exp((h**2 + u**2)/2)."""
     h, u = np.abs(h), np.where(np.abs(u) < 1e6, np.abs(u), 1e6)
     end = 72/(np.sqrt(u*u + 72) + u)
-    total = 0
-    for node, weight in _GAUSS_LEGENDRE:
-        s = node*end
-        total = total + weight*np.exp(-s*(u + 0.5*s))/(h*h + (u + s)**2)
-    return total*end*h/6.283185307179586
+    return _integral(_beyond_density, end, h, u)*h/6.283185307179586
 
 
 def _piece(e, half, h, u):

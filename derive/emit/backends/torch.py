@@ -49,8 +49,6 @@ def _differentiable(value, partials, names):
         return partials[place]
 
     class Stated(torch.autograd.Function):
-        generate_vmap_rule = True
-
         @staticmethod
         def forward(*inputs):
             return value(*inputs).clone()
@@ -73,6 +71,12 @@ def _differentiable(value, partials, names):
                 if tangent is not None and (place in partials or bool((tangent != 0).any())):
                     total = total + times(tangent, stated(place)(*inputs))
             return total
+
+        @staticmethod
+        def vmap(info, in_dims, *inputs):
+            # elementwise functions of tensors of one shape: the batch becomes the first axis
+            moved = (x.unsqueeze(0) if d is None else x.movedim(d, 0) for x, d in zip(inputs, in_dims))
+            return Stated.apply(*torch.broadcast_tensors(*moved)), 0
 
     return Stated.apply
 '''
@@ -107,7 +111,10 @@ def _stated(body: Body, name: str) -> list[str]:
     return parts
 
 
-TENSOR_ONLY = ("max", "min", "atan2", "clip", "ratio", "owens_t", "exp_normal_cdf", "exp_bivariate_normal_cdf")
+TENSOR_ONLY = (
+    *("max", "min", "atan2", "clip", "ratio"),
+    *("owens_t", "exp_normal_cdf", "exp_bivariate_normal_cdf", "sign_moment"),
+)
 
 BACKEND = Backend(
     name="torch",
@@ -115,9 +122,7 @@ BACKEND = Backend(
     preamble=PREAMBLE,
     stated=STATED,
     function=function,
-    tensor_only=frozenset(
-        ("max", "min", "atan2", "clip", "ratio", "owens_t", "exp_bivariate_normal_cdf", "exp_normal_cdf")
-    ),
+    tensor_only=frozenset(TENSOR_ONLY),
     infinity="torch.inf",
     pi="torch.pi",
     reserved=frozenset(("torch",)),

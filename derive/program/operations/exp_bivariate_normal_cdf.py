@@ -21,7 +21,13 @@ _NUMPY = "\n".join(
         bivariate_source("np"),
         """
 def _exp_bivariate_normal_cdf(e, h, k, rho, width):
-    return _exp_bivariate_value(*np.broadcast_arrays(e, h, k, rho, width))
+    arguments = np.broadcast_arrays(e, h, k, rho, width)
+    if arguments[0].size <= 16384:
+        return _exp_bivariate_value(*arguments)
+    # in pieces that stay in the processor's cache
+    flat = [argument.reshape(-1) for argument in arguments]
+    pieces = [_exp_bivariate_value(*(a[i:i + 16384] for a in flat)) for i in range(0, flat[0].size, 16384)]
+    return np.concatenate(pieces).reshape(arguments[0].shape)
 """,
     )
 )
@@ -54,8 +60,16 @@ def _exp_bivariate_d_e(e, h, k, rho, width):
     return _exp_bivariate_stated(e, h, k, rho, width)
 
 
+def _exp_bivariate_pieces(*arguments):
+    if arguments[0].numel() <= 16384 or arguments[0].is_cuda or torch.compiler.is_compiling():
+        return _exp_bivariate_value(*arguments)
+    # in pieces that stay in the processor's cache
+    pieces = [_exp_bivariate_value(*piece) for piece in zip(*(a.reshape(-1).split(16384) for a in arguments))]
+    return torch.cat(pieces).reshape(arguments[0].shape)
+
+
 _exp_bivariate_stated = _differentiable(
-    _exp_bivariate_value,
+    _exp_bivariate_pieces,
     {
         0: _exp_bivariate_d_e,
         1: _exp_bivariate_d_h,

@@ -45,8 +45,6 @@ def _differentiable(value, partials, names):
         return partials[place]
 
     class Stated(torch.autograd.Function):
-        generate_vmap_rule = True
-
         @staticmethod
         def forward(*inputs):
             return value(*inputs).clone()
@@ -70,33 +68,37 @@ def _differentiable(value, partials, names):
                     total = total + times(tangent, stated(place)(*inputs))
             return total
 
+        @staticmethod
+        def vmap(info, in_dims, *inputs):
+            # elementwise functions of tensors of one shape: the batch becomes the first axis
+            moved = (x.unsqueeze(0) if d is None else x.movedim(d, 0) for x, d in zip(inputs, in_dims))
+            return Stated.apply(*torch.broadcast_tensors(*moved)), 0
+
     return Stated.apply
 
 
 def _covariance_map_d_q1(q1, q2, c):
     K = c*torch.sqrt(q1)*torch.sqrt(q2)
     Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = 1 + q1
-    t2 = 1 + q2
-    t3 = torch.sqrt(t1)*torch.sqrt(t2)
-    t4 = K**2
-    t5 = 1 + Delta + q1 + q2
-    t6 = (t4*t4 + (t4*(3 + q2 - (2*q1*q2 + q1**2*q2)) + q1*q2*t1*(2 + q1)*t2)*t5)/(t1**2*t2*t5*torch.sqrt(t5))
-    t7 = 0.07957747154594767*(K*(1.5707963267948966 + torch.atan2(K, torch.sqrt((t3 - K)*(t3 + K)))) + t6)
-    return _result(t7/q1, q1, q2, c)
+    t1 = 1 + Delta + q1 + q2
+    t2 = torch.sqrt(t1)
+    t3 = K**2
+    t4 = 1 + q1
+    t5 = 1 + q2
+    t6 = (t3*t3 + (t3*(3 + q2 - (2*q1*q2 + q1**2*q2)) + q1*q2*t4*(2 + q1)*t5)*t1)/(t4**2*t5*t1*t2)
+    return _result(0.07957747154594767*(K*(1.5707963267948966 + torch.atan(K/t2)) + t6)/q1, q1, q2, c)
 
 
 def _covariance_map_d_q2(q1, q2, c):
     K = c*torch.sqrt(q1)*torch.sqrt(q2)
     Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = 1 + q1
-    t2 = 1 + q2
-    t3 = torch.sqrt(t1)*torch.sqrt(t2)
-    t4 = K**2
-    t5 = 1 + Delta + q1 + q2
-    t6 = (t4*t4 + (t4*(3 + q1 - (2*q1*q2 + q1*q2**2)) + q1*q2*t1*t2*(2 + q2))*t5)/(t1*t2**2*t5*torch.sqrt(t5))
-    t7 = 0.07957747154594767*(K*(1.5707963267948966 + torch.atan2(K, torch.sqrt((t3 - K)*(t3 + K)))) + t6)
-    return _result(t7/q2, q1, q2, c)
+    t1 = 1 + Delta + q1 + q2
+    t2 = torch.sqrt(t1)
+    t3 = K**2
+    t4 = 1 + q1
+    t5 = 1 + q2
+    t6 = (t3*t3 + (t3*(3 + q1 - (2*q1*q2 + q1*q2**2)) + q1*q2*t4*t5*(2 + q2))*t1)/(t4*t5**2*t1*t2)
+    return _result(0.07957747154594767*(K*(1.5707963267948966 + torch.atan(K/t2)) + t6)/q2, q1, q2, c)
 
 
 def _covariance_map_d_c_d_q1(q1, q2, c):
@@ -106,13 +108,11 @@ def _covariance_map_d_c_d_q1(q1, q2, c):
     t2 = K**2
     t3 = 1 + Delta + q1 + q2
     t4 = 1 + q1
-    t5 = 1 + q2
-    t6 = torch.sqrt(t3)
-    t7 = torch.sqrt(t4)*torch.sqrt(t5)
-    t8 = 1.5707963267948966 + (t2*K + K*(3 + q1 + q2)*t3)/(t4*t5*t3*t6) + torch.atan2(K, torch.sqrt((t7 - K)*(t7 + K)))
-    t9 = torch.sqrt(q1)
-    t10 = 0.07957747154594767*t1*(3*t2*K*t4 - K*(t2*(1 - q1) + (q1 - 2)*t4*(2 + q2))*t3)/(t9*t4**2*t3**2*t6)
-    return _result(0.07957747154594767*t1*t8/t9 + t10, q1, q2, c)
+    t5 = torch.sqrt(t3)
+    t6 = 0.07957747154594767*t1*(1.5707963267948966 + (t2*K + K*(3 + q1 + q2)*t3)/(t4*(1 + q2)*t3*t5) + torch.atan(K/t5))
+    t7 = torch.sqrt(q1)
+    t8 = 0.07957747154594767*t1*(3*t2*K*t4 - K*(t2*(1 - q1) + (q1 - 2)*t4*(2 + q2))*t3)/(t7*t4**2*t3**2*t5)
+    return _result(t6/t7 + t8, q1, q2, c)
 
 
 def _covariance_map_d_c_d_q2(q1, q2, c):
@@ -121,14 +121,12 @@ def _covariance_map_d_c_d_q2(q1, q2, c):
     t1 = torch.sqrt(q1)
     t2 = K**2
     t3 = 1 + Delta + q1 + q2
-    t4 = 1 + q1
-    t5 = 1 + q2
-    t6 = torch.sqrt(t3)
-    t7 = torch.sqrt(t4)*torch.sqrt(t5)
-    t8 = 1.5707963267948966 + (t2*K + K*(3 + q1 + q2)*t3)/(t4*t5*t3*t6) + torch.atan2(K, torch.sqrt((t7 - K)*(t7 + K)))
-    t9 = torch.sqrt(q2)
-    t10 = 0.07957747154594767*t1*(3*t2*K*t5 - K*(t2*(1 - q2) + (2 + q1)*(q2 - 2)*t5)*t3)/(t9*t5**2*t3**2*t6)
-    return _result(0.07957747154594767*t1*t8/t9 + t10, q1, q2, c)
+    t4 = 1 + q2
+    t5 = torch.sqrt(t3)
+    t6 = 0.07957747154594767*t1*(1.5707963267948966 + (t2*K + K*(3 + q1 + q2)*t3)/((1 + q1)*t4*t3*t5) + torch.atan(K/t5))
+    t7 = torch.sqrt(q2)
+    t8 = 0.07957747154594767*t1*(3*t2*K*t4 - K*(t2*(1 - q2) + (2 + q1)*(q2 - 2)*t4)*t3)/(t7*t4**2*t3**2*t5)
+    return _result(t6/t7 + t8, q1, q2, c)
 
 
 def _covariance_map_d_c_d_c(q1, q2, c):
@@ -143,11 +141,9 @@ def _covariance_map_d_c_value(q1, q2, c):
     K = c*torch.sqrt(q1)*torch.sqrt(q2)
     Delta = q1*q2*(1 - c)*(1 + c)
     t1 = 1 + Delta + q1 + q2
-    t2 = 1 + q1
-    t3 = 1 + q2
-    t4 = torch.sqrt(t2)*torch.sqrt(t3)
-    t5 = 1.5707963267948966 + (K**2*K + K*(3 + q1 + q2)*t1)/(t2*t3*t1*torch.sqrt(t1)) + torch.atan2(K, torch.sqrt((t4 - K)*(t4 + K)))
-    return _result(0.15915494309189535*torch.sqrt(q1)*torch.sqrt(q2)*t5, q1, q2, c)
+    t2 = torch.sqrt(t1)
+    t3 = 1.5707963267948966 + (K**2*K + K*(3 + q1 + q2)*t1)/((1 + q1)*(1 + q2)*t1*t2) + torch.atan(K/t2)
+    return _result(0.15915494309189535*torch.sqrt(q1)*torch.sqrt(q2)*t3, q1, q2, c)
 
 
 _covariance_map_d_c = _differentiable(_covariance_map_d_c_value, {0: _covariance_map_d_c_d_q1, 1: _covariance_map_d_c_d_q2, 2: _covariance_map_d_c_d_c}, ("q1", "q2", "c",))
@@ -156,12 +152,10 @@ _covariance_map_d_c = _differentiable(_covariance_map_d_c_value, {0: _covariance
 def _covariance_map_value(q1, q2, c):
     K = c*torch.sqrt(q1)*torch.sqrt(q2)
     Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = 1 + q1
-    t2 = 1 + q2
-    t3 = torch.sqrt(t1)*torch.sqrt(t2)
-    t4 = 1 + Delta + q1 + q2
-    t5 = K*(1.5707963267948966 + torch.atan2(K, torch.sqrt((t3 - K)*(t3 + K)))) + (K**2 + q1*q2*t4)/(t1*t2*torch.sqrt(t4))
-    return _result(0.15915494309189535*t5, q1, q2, c)
+    t1 = 1 + Delta + q1 + q2
+    t2 = torch.sqrt(t1)
+    t3 = 0.15915494309189535*(K*(1.5707963267948966 + torch.atan(K/t2)) + (K**2 + q1*q2*t1)/((1 + q1)*(1 + q2)*t2))
+    return _result(t3, q1, q2, c)
 
 
 _covariance_map = _differentiable(_covariance_map_value, {0: _covariance_map_d_q1, 1: _covariance_map_d_q2, 2: _covariance_map_d_c}, ("q1", "q2", "c",))

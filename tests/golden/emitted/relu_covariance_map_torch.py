@@ -45,8 +45,6 @@ def _differentiable(value, partials, names):
         return partials[place]
 
     class Stated(torch.autograd.Function):
-        generate_vmap_rule = True
-
         @staticmethod
         def forward(*inputs):
             return value(*inputs).clone()
@@ -69,6 +67,12 @@ def _differentiable(value, partials, names):
                 if tangent is not None and (place in partials or bool((tangent != 0).any())):
                     total = total + times(tangent, stated(place)(*inputs))
             return total
+
+        @staticmethod
+        def vmap(info, in_dims, *inputs):
+            # elementwise functions of tensors of one shape: the batch becomes the first axis
+            moved = (x.unsqueeze(0) if d is None else x.movedim(d, 0) for x, d in zip(inputs, in_dims))
+            return Stated.apply(*torch.broadcast_tensors(*moved)), 0
 
     return Stated.apply
 
