@@ -54,6 +54,7 @@ U, V, W, T = symbols("u v w t", real=True)
 QUESTIONS = [
     single(tanh(X)),
     single(GELU**3),
+    single(NormalCdf(X) ** 5),
     GaussianE(Lambda((U, V, W, T), Heaviside(U - V) * Heaviside(U - W) * Heaviside(U - T)), eye(4)),
     pair(X + 1, exp(A * X)),
     pair(NormalCdf(X + 1), Max(X - 1, 0)),
@@ -67,6 +68,8 @@ WRONG = [
     ("tilt", single(exp(A * X) + 2)),
     ("orthant_2", pair(Max(X, 0), Max(X, 0) + 1)),
     ("moments", single(X**4 + X)),
+    ("orthant_4", single(NormalCdf(X) ** 4)),
+    ("orthant_odd", single(NormalCdf(X) ** 5)),
     ("orthant_2_shifted", pair(NormalCdf(X + 1), NormalCdf(X))),
 ]
 

@@ -2,8 +2,9 @@
 
 from derive.program.operations.bivariate_normal_cdf import BivariateNormalCdf
 from derive.program.operations.normal_cdf import NormalCdf
+from derive.program.operations.sign_moment import SignMoment
 
-SPECIAL_HEADS = (BivariateNormalCdf,)
+SPECIAL_HEADS = (BivariateNormalCdf, SignMoment)
 """Functions beyond the elementary ones and erf: a closed form that names one is SPECIAL."""
 
-__all__ = ["SPECIAL_HEADS", "BivariateNormalCdf", "NormalCdf"]
+__all__ = ["SPECIAL_HEADS", "BivariateNormalCdf", "NormalCdf", "SignMoment"]
