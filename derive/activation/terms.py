@@ -10,6 +10,7 @@ from sympy import (
     Add,
     Expr,
     Max,
+    Min,
     Piecewise,
     S,
     StrictGreaterThan,
@@ -57,8 +58,9 @@ class NormalForm:
 def from_cells(cells: list[Cell] | tuple[Cell, ...]) -> NormalForm:
     """The normal form of a partition of the line.
 
-    An interval is a difference of right steps, 1{a < x < b} = 1{x > a} - 1{x > max(a, b)}; the outermost
-    left piece stays a left step, because exp(x)*(1 - step) would lose all its digits.
+    An interval is a difference of right steps, 1{a < x < b} = 1{x > a} - 1{x > max(a, b)}, and of left steps where
+    it lies certainly left of 0; the outermost left piece stays a left step: of tails that lie on the side of their
+    interval a difference keeps its digits, exp(x)*(1 - step) would lose them all.
     """
     cells = tuple(merge(list(cells)))
     common = _common_part(cells)
@@ -69,6 +71,10 @@ def from_cells(cells: list[Cell] | tuple[Cell, ...]) -> NormalForm:
             common, value = cell.value, S.Zero
         elif cell.lower is -oo:
             steps.setdefault((-1, cell.upper), []).append(value)
+        elif cell.upper is not oo and compare(cell.upper, S.Zero) in (-1, 0):
+            start = cell.lower if compare(cell.lower, cell.upper) == -1 else Min(cell.lower, cell.upper)
+            steps.setdefault((-1, cell.upper), []).append(value)
+            steps.setdefault((-1, start), []).append(-value)
         else:
             steps.setdefault((1, cell.lower), []).append(value)
             if cell.upper is not oo:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sympy import Expr
 
 from derive.gaussian.closed import Closed, Key, monomial
@@ -20,6 +22,27 @@ def reflected(closed: Closed) -> Closed:
             for function in sorted(functions - {orbit}, key=str) if len(functions) > 1 else ():
                 closed = _substitute(closed, function)
     return closed
+
+
+def falling(closed: Closed) -> Closed:
+    """The same closed form with the distribution functions beside an exponential written by their tails.
+
+    A difference exp(q/2) (Phi(a) - Phi(b)) of two values near 1 is lost to rounding at large variance;
+    exp(q/2) (Phi(-b) - Phi(-a)) is not.
+    """
+    for function in sorted(_rising(closed), key=str):
+        closed = _substitute(closed, function, lambda key: bool(key.exponent))
+    return closed
+
+
+def rising(closed: Closed) -> int:
+    """How many distribution functions of a positive argument stand beside an exponential."""
+    return len(_rising(closed))
+
+
+def _rising(closed: Closed) -> set:
+    found = {function for key in closed.terms if key.exponent for function, _ in key.specials}
+    return {f for f in found if isinstance(f, (NormalCdf, BivariateNormalCdf)) and _orbit(f) != f}
 
 
 def _positive(expr: Expr) -> bool:
@@ -54,11 +77,11 @@ def _once(closed: Closed, function: Expr) -> Closed:
     return monomial(scalars, one, special=NormalCdf(k)) + value
 
 
-def _substitute(closed: Closed, function: Expr) -> Closed:
+def _substitute(closed: Closed, function: Expr, where: Callable[[Key], bool] = lambda key: True) -> Closed:
     result = Closed(closed.scalars, {})
     for key, coefficient in closed.terms.items():
         powers = dict(key.specials)
-        if powers.get(function) != 1:
+        if powers.get(function) != 1 or not where(key):
             result = result + Closed(closed.scalars, {key: coefficient})
             continue
         rest = Key(key.radicals, key.exponent, frozenset(item for item in key.specials if item[0] != function))
@@ -66,4 +89,4 @@ def _substitute(closed: Closed, function: Expr) -> Closed:
     return result
 
 
-__all__ = ["reflected"]
+__all__ = ["falling", "reflected", "rising"]

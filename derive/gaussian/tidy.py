@@ -12,7 +12,7 @@ from math import lcm
 from sympy import Add, Expr, Mul, asin, atan2, count_ops, exp, pi
 
 from derive.gaussian.closed import Closed, Key
-from derive.gaussian.reflect import reflected
+from derive.gaussian.reflect import falling, reflected, rising
 from derive.gaussian.scalars import Scalars
 from derive.gaussian.shapes import Printer
 
@@ -26,7 +26,8 @@ def cost(expr: Expr) -> int:
 
 def tidy(closed: Closed) -> Expr:
     """The closed form as one SymPy expression in its cheapest known form."""
-    closed = min((closed, reflected(closed)), key=lambda c: (_functions(c), len(c.terms)))
+    forms = closed, reflected(closed)
+    closed = min((*forms, *map(falling, forms)), key=lambda c: (_functions(c), len(c.terms), rising(c)))
     printer = Printer(closed.scalars)
     summands = _angles(dict(closed.terms), closed.scalars)
     common = _common([coefficient for _, coefficient, _ in summands], closed.scalars)
