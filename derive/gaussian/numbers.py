@@ -13,12 +13,13 @@ from sympy import Derivative, Dummy, Expr, Integer, Symbol, sqrt
 
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
 from derive.gaussian.answer import answer
+from derive.gaussian.divergence import infinite
 from derive.gaussian.enclosure import enclose
 from derive.gaussian.factors import pair_factors
 from derive.gaussian.node import GaussianE, pair, single
 from derive.program import Program, freeze, run_balls
 from derive.program.symbols import DELTA, Q1, Q2, C, K, Q, U, V, X
-from derive.records import Enclosure, EocError, Kind, Unsupported
+from derive.records import Enclosure, EocError, Kind, Undefined, Unsupported
 
 Values = Mapping[str, Any]
 """Exact rationals or balls by the symbol's name."""
@@ -140,19 +141,33 @@ def node_ball(part: Expr, values: Values, digits: int) -> flint.arb:
             value = plain_ball(differentiate_closed(closed, part), values)
             if value.is_finite():
                 return value
+        if infinite(canonical(node), {**values, **numeric_law(node, values, digits)}) is not None:
+            raise Undefined("a derivative of an expectation that diverges", where=str(node))
         return evaluate(price(part) or part.doit(), values, digits)[0]
     law = numeric_law(part, values, digits)
     canon = canonical(part)
     reply = answer(canon)
+    both = {**values, **{k: v for k, v in law.items() if k != "edge"}}
     if reply.kind is Kind.DIVERGENT and reply.closed is None:
-        raise Unsupported(f"the expectation diverges: {reply.condition}")
+        return _infinity(canon, both, Unsupported(f"the expectation diverges: {reply.condition}"))
     if reply.closed is not None and not law.get("edge") and _holds(reply.positive, {**values, **law}):
         value = plain_ball(reply.closed, {**values, **law})
         if value.is_finite() and value.rad() <= (abs(value).mid() + flint.arb("1e-30")) * flint.arb(10) ** (
             -digits // 2
         ):
             return value
-    return enclose(canon, {**values, **{k: v for k, v in law.items() if k != "edge"}}, digits)
+    try:
+        return enclose(canon, both, digits)
+    except Unsupported as refusal:
+        return _infinity(canon, both, refusal)
+
+
+def _infinity(node: GaussianE, values: Values, refusal: Unsupported) -> flint.arb:
+    """The infinite value of an expectation that certainly diverges; raises the refusal where that is undecided."""
+    sign = infinite(node, values)
+    if sign is None:
+        raise refusal
+    return sign * flint.arb("inf")
 
 
 def _holds(positive: tuple[Expr, ...], values: Values) -> bool:

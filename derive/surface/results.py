@@ -100,12 +100,13 @@ class Result:
         """A certified number: number(q=0.25, a=0.1, digits=16).
 
         Floats are read as their shortest decimals. Names that are no Python identifiers go in a dict.
-        q = 0 is the limit q -> 0 from above; c = +-1 is evaluated as a one-variable expectation.
+        q = 0 is the limit q -> 0 from above; c = +-1 is evaluated as a one-variable expectation; what certainly
+        diverges is an infinity with its sign.
         Raises EocError naming a missing or unknown name, DomainError for a value outside its domain.
         """
         given = self._checked({**(values or {}), **named})
-        if self.kind is Kind.DIVERGENT:
-            return Enclosure(mpmath.inf, mpmath.mpf(0))
+        if self.template.is_infinite:
+            return Enclosure(mpmath.inf if self.template.is_positive else -mpmath.inf, mpmath.mpf(0))
         if given.get("q") == 0 or given.get("q1") == 0 or given.get("q2") == 0:
             raise Unsupported("the limit q -> 0 of this quantity is not available", instead="a small positive q")
         return numbers.number(self.template, given, digits)

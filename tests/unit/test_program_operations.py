@@ -230,7 +230,7 @@ def test_program_bivariate_tail_is_relatively_accurate(h, k, rho):
     with flint.ctx.workprec(80):
         value = operation.ball([acb(h), acb(k), acb(rho)], False).real
         assert value.rel_accuracy_bits() > 70
-    with mpmath.workdps(25):
+    with mpmath.workdps(40):
         width = mpmath.sqrt((1 - mpmath.mpf(rho)) * (1 + mpmath.mpf(rho)))
         if width == 0:
             truth = mpmath.ncdf(min(h, k)) if rho > 0 else mpmath.ncdf(h) - mpmath.ncdf(-k)

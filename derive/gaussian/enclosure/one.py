@@ -79,6 +79,7 @@ def _attempt(f, q: arb, mean: arb, weight: list[arb], digits: int) -> tuple[arb,
     if mean == 0:
         parity = f.parity * _polynomial_parity(weight)
         if parity < 0:
+            tail(f.bound, q.sqrt(), arb(1))  # raises where the two halves need not be finite
             return arb(0), arb(0)
     sigma = q.sqrt()
     reach = (2 * arb(10).log() * (digits + 3)).sqrt().upper()
