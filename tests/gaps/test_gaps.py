@@ -4,24 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from derive import Activation, EocError, expect, theory
-
-
-@pytest.mark.xfail(raises=EocError, reason="the limit q -> 0 is refused", strict=True)
-@pytest.mark.parametrize(("formula", "limit"), [("x*Phi(x)", 0), ("1 if x > 0 else 0", 0.5), ("cos(x)", 1)])
-def test_limit_of_vanishing_variance(formula, limit):
-    """E f^2 as q -> 0 from above: f(0)^2, or the mean of the two squares at a jump."""
-    assert float(expect(Activation(formula) ** 2).number(q=0)) == limit
-
-
-@pytest.mark.xfail(raises=EocError, reason="no expansion without a closed form", strict=True)
-def test_small_variance_expansion_of_tanh():
-    """E tanh^2 = q - 2 q^2 + 17 q^3/3 - ...: term by term from the Taylor series of tanh^2."""
-    from sympy import Rational, Symbol
-
-    series = expect(Activation("tanh") ** 2).series("q", 0, order=4)
-    q = next(s for s in series.free_symbols if isinstance(s, Symbol))
-    assert series.removeO() == q - 2 * q**2 + Rational(17, 3) * q**3
+from derive import EocError, expect, theory
 
 
 @pytest.mark.xfail(raises=EocError, reason="no enclosure of three dependent variables", strict=True)
