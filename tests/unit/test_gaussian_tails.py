@@ -7,7 +7,7 @@ from derive import theory
 
 PIECES = {
     "interval left of 0": "(exp(x) - 1)*(x + 1)/2 if -1 < x and x < 0 else max(x, 0)",
-    "interval right of 0": "x*exp(-x) if 0 < x and x < 2 else 0",
+    "interval right of 0": "x*exp(-x) if 0 < x and x < 2 else max(-x, 0)",
     "outermost left": "x if x > 0 else exp(x) - 1",
     "mirrored": "(exp(-x) - 1)*(1 - x)/2 if 0 < x and x < 1 else max(-x, 0)",
 }

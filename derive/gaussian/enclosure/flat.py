@@ -7,6 +7,7 @@ near the real axis: at a large variance an adaptive rule would spend thousands o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from flint import acb, arb
 
@@ -32,7 +33,7 @@ def flat_part(f, sigma: arb, side: int, end: arb, tolerance: arb, digits: int) -
 
     r is enclosed by the range of f/x**n over the whole interval; its integral is r times a partial moment.
     """
-    source = getattr(f, "source", None)
+    source: Any = getattr(f, "source", None)
     if not sigma > WORTH_IT or f.undecided or not hasattr(source, "form"):
         return None
     cell = source.form.cells[-1 if side > 0 else 0]
