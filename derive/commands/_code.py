@@ -8,32 +8,38 @@ from derive.records import Unsupported
 
 
 def theory_code(theory: Any, backend: str) -> str:
-    """Standalone source text with phi, dphi and the maps; what has no code is named in the module's docstring.
+    """Standalone source text with phi, dphi, the maps and the recursions; what has no code is named in the docstring.
 
-    Raises Unsupported where the backend is not built.
+    Raises EocError where there is no such backend.
     """
     from derive.emit import EmittedFunction, emit
     from derive.emit.formula_text import formula_text
-    from derive.surface.emission import SHAPES, results_code
+    from derive.surface.emission import results_code, shapes
+    from derive.surface.recursions import derivative_covariance, recursion_code
 
     activation = theory.activation
     parameters = tuple(name for name, _ in theory.domains if name in {s.name for s in activation.phi.free_symbols})
-    phi = EmittedFunction("phi", activation.phi, ("x",), parameters, f"phi(x) = {formula_text(activation.phi)}\n\n{SHAPES}")
-    slope = f"phi'(x) away from kinks; at a kink the value of the branch that holds there.\n\n{SHAPES}"
+    tail = f"\n\n{shapes(backend)}"
+    value = f"phi(x) = {formula_text(activation.phi)}{tail}"
+    slope = f"phi'(x) away from kinks; at a kink the value of the branch that holds there.{tail}"
+    phi = EmittedFunction("phi", activation.phi, ("x",), parameters, value)
     dphi = EmittedFunction("dphi", activation.dphi, ("x",), parameters, slope)
     emit((phi, dphi), backend)  # a backend that is not built is refused here, by name
     kept, left_out = {}, []
-    for name, result in theory.results.items():
+    wanted = dict(theory.results)
+    extra = derivative_covariance(theory)
+    if extra is not None:
+        wanted["derivative_covariance_map"] = extra
+    for name, result in wanted.items():
         try:
             results_code({name: result}, backend, "")
             kept[name] = result
         except Unsupported as error:
             left_out.append(f"{name}: {error.what}")
-    if not kept:
-        raise Unsupported(f"no map of {activation.name or 'the block'} has {backend} code", why="; ".join(left_out))
-    kinds = ", ".join(f"{name} {result.kind}" for name, result in kept.items())
     title = activation.name or formula_text(activation.phi)
-    header = f"Wide-network theory of {title}.\n\nKinds: {kinds}."
+    header = f"Wide-network theory of {title}."
+    if kept:
+        header += "\n\nKinds: " + ", ".join(f"{name} {result.kind}" for name, result in kept.items()) + "."
     if left_out:
         header += "\nLeft out: " + "; ".join(left_out) + "."
-    return results_code(kept, backend, header, (phi, dphi))
+    return recursion_code(theory, kept, backend, header, (phi, dphi))

@@ -11,7 +11,6 @@ from derive.commands._ask import Asked, one_owner
 from derive.commands._text import TextCommand, common_options, text_argument, value_options
 from derive.records import EocError
 
-BACKENDS = ("numpy", "torch", "jax", "c")
 STAGES = ("tree", "normal-form", "steps", "program")
 
 EPILOG = """Examples:
@@ -25,12 +24,22 @@ EPILOG = """Examples:
 """
 
 
+def backend_names() -> tuple[str, ...]:
+    """The backends, from the names of their files: nothing is imported for it."""
+    from pkgutil import iter_modules
+
+    from derive.emit.backends import __path__
+
+    return tuple(sorted(module.name for module in iter_modules(__path__)))
+
+
 def _backend(ctx: click.Context, parameter: click.Parameter, items: tuple[str, ...]) -> dict[str, str]:
     chosen = {}
+    known = backend_names() if items else ()
     for item in items:
         backend, _, path = item.partition("=")
-        if backend not in BACKENDS:
-            raise EocError(f"there is no backend {backend!r}", instead=f"--code {'|'.join(BACKENDS)}[=FILE]")
+        if backend not in known:
+            raise EocError(f"there is no backend {backend!r}", instead=f"--code {'|'.join(known)}[=FILE]")
         chosen[backend] = path or "-"
     return chosen
 
@@ -44,7 +53,11 @@ def _backend(ctx: click.Context, parameter: click.Parameter, items: tuple[str, .
 )
 @click.option("--proof", is_flag=True, help="Print the derivations, step by step.")
 @click.option(
-    "--code", multiple=True, metavar="numpy|torch|jax|c[=FILE]", callback=_backend, help="Write a standalone module."
+    "--code",
+    multiple=True,
+    metavar="numpy|torch|jax|c|mpmath[=FILE]",
+    callback=_backend,
+    help="Write a standalone module.",
 )
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the document as JSON.")
 @click.option("--report", metavar="FILE", help="Write a self-contained HTML report.")

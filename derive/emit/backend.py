@@ -29,6 +29,13 @@ class Backend:
     root          spelling of the square root, {0} for the argument
     borrowed      operation -> ((module, name), ...) for what comes from another library than the first
     reserved      names that a parameter cannot have
+    exact         literals are written exactly, through `rational`, not as doubles
+    rational      spelling of a rational number ({0} over {1})
+    power         spelling of an integer power; empty for `**`
+    scalars       functions take numbers, not arrays: plain numbers need no conversion
+    comment       what opens and closes the module's docstring
+    shapes        what its functions take and give, for docstrings
+    only          kinds of results that can be written; empty for every kind
     """
 
     name: str
@@ -41,6 +48,13 @@ class Backend:
     pi: str = "3.141592653589793"
     borrowed: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
+    exact: bool = False
+    rational: str = ""
+    power: str = ""
+    scalars: bool = False
+    comment: tuple[str, str] = ('"""', '"""')
+    shapes: str = "Arguments broadcast; the dtype of the inputs comes out."
+    only: tuple[str, ...] = ()
 
 
 @cache

@@ -19,3 +19,16 @@ def indented(head: str, doc: str, lines: list[str]) -> str:
     """A function from its head, docstring and lines."""
     text = [f'"""{doc}"""'] if doc else []
     return "\n".join([head, *(textwrap.indent(line, "    ") for line in (*text, *lines))])
+
+
+def stated_parts(body: Body, name: str) -> list[str]:
+    """The function on arrays of one shape under this name, after the derivatives it states."""
+    names = ", ".join((*body.arguments, *body.parameters))
+    plain = f"{name}_value" if body.partials else name
+    parts = [part for _, partial in body.partials for part in stated_parts(partial, partial.name)]
+    parts.append(indented(f"def {plain}({names}):", "", [*body.lines, f"return _result({body.value}, {names})"]))
+    if body.partials:
+        table = ", ".join(f"{place}: {partial.name}" for place, partial in body.partials)
+        quoted = ", ".join(f'"{text}"' for text in (*body.arguments, *body.parameters))
+        parts.append(f"{name} = _differentiable({plain}, {{{table}}}, ({quoted},))")
+    return parts

@@ -47,7 +47,9 @@ def _head(header: str, used: set[str], target: Backend) -> str:
     if borrowed:
         names = ", ".join(name for _, name in borrowed)
         lines.append(f"# Needs {borrowed[0][0]} for: {names}.")
-    lines.append(f'"""{_quoted(header or "Emitted functions.")}"""')
+    opening, closing = target.comment
+    words = header or "Emitted functions."
+    lines.append(f"{opening}{_quoted(words) if opening == closing else ' ' + words + ' '}{closing}")
     return "\n".join(lines)
 
 

@@ -46,14 +46,14 @@ class Body:
     public: bool = True
 
 
-def prepare(expr: Expr, names: tuple[str, ...]) -> Program:
-    """The expression through the gate and the passes, ready for a printer."""
+def prepare(expr: Expr, names: tuple[str, ...], exact: bool = False) -> Program:
+    """The expression through the gate and the passes, ready for a printer; exact: constants are not folded."""
     if {"K", "Delta"} <= set(names):
         expr = edges(expr)
     by_name = {symbol.name: symbol for symbol in expr.free_symbols}
     inputs = tuple(by_name.get(name, Symbol(name, real=True)) for name in names)
-    program = fold(_powers(scaled(angles(stabilise(freeze({"value": expr}, inputs))))))
-    return protect(program)
+    program = _powers(scaled(angles(stabilise(freeze({"value": expr}, inputs)))))
+    return protect(program if exact else fold(program))
 
 
 def _powers(program: Program) -> Program:
@@ -94,13 +94,13 @@ def written(
     expr: Expr, names: tuple[str, ...], bindings: Bindings, backend: Backend, safe: dict[str, str]
 ) -> tuple[tuple[str, ...], str, set[str]]:
     """The lines, the result's text and the operations used, for an expression in names and bindings."""
-    program = prepare(expr, (*names, *(name for name, _ in bindings)))
+    program = prepare(expr, (*names, *(name for name, _ in bindings)), backend.exact)
     needed = {item.value for item in program.instructions if item.operation == "input"}
     lines: list[str] = []
     used: set[str] = set()
     for name, value in bindings:
         if name in needed:
-            bound = _Writer(prepare(value, names), backend, safe, f"{safe[name].lower()}_", names[0])
+            bound = _Writer(prepare(value, names, backend.exact), backend, safe, f"{safe[name].lower()}_", names[0])
             lines += [*bound.lines, f"{safe[name]} = {bound.result}"]
             used |= bound.used
     writer = _Writer(program, backend, safe, "t", names[0])
@@ -143,6 +143,8 @@ class _Writer:
         if item.operation == "neg":
             return f"-{_wrap(args[0], PRODUCT)}", SUM
         if item.operation == "pow" and self._is_integer(item.args[1]):
+            if self.backend.power:
+                return self.backend.power.format(args[0][0], args[1][0]), ATOM
             return f"{_wrap(args[0], ATOM)}**{args[1][0]}", POWER
         return self._spelled(item, self._as_arrays(item, args))
 
@@ -174,6 +176,8 @@ class _Writer:
 
     def _as_arrays(self, item: Instruction, args: list[tuple[str, int]]) -> list[tuple[str, int]]:
         """Plain numbers as arrays, where the function needs that or would lose the dtype."""
+        if self.backend.scalars or self.backend.exact:
+            return args
         literal = [self.program.instructions[arg].operation == "literal" for arg in item.args]
         lonely = item.operation == "select" and all(literal[1:])
         if item.operation not in self.backend.tensor_only and not lonely:
@@ -187,7 +191,9 @@ class _Writer:
         if isinstance(value, str):
             text = {"inf": self.backend.infinity, "-inf": f"-{self.backend.infinity}", "pi": self.backend.pi}[value]
         elif value.denominator == 1 and abs(value) < 2**53:
-            text = str(value.numerator)
+            text = f"{value.numerator}.0" if self.backend.scalars else str(value.numerator)
+        elif self.backend.exact:
+            text = self.backend.rational.format(value.numerator, value.denominator)
         else:
             text = repr(float(value))
         return text, SUM if text.startswith("-") else ATOM
@@ -211,5 +217,5 @@ def _filled(spelling: str, args: list[tuple[str, int]]) -> tuple[str, int]:
         before, after = spelling[where - 1 : where], spelling[where + len(field) :][:1]
         inside = before in ("(", " ") and after in (")", ",") and call
         parts.append(arg[0] if inside else _wrap(arg, ATOM))
-    rank = ATOM if call else TEST if any(sign in spelling for sign in (" < ", " > ", "=", " & ", " | ", "~")) else SUM
-    return spelling.format(*parts), rank
+    loose = any(sign in spelling for sign in (" ? ", " < ", " > ", "=", " & ", " | ", "~"))
+    return spelling.format(*parts), ATOM if call else TEST if loose else SUM

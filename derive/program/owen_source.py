@@ -44,7 +44,7 @@ def _integral(f, end, *arguments):
 
 
 def owens_t_source(namespace: str, tail: str) -> str:
-    """`_owens_t(h, a)`; `tail` is the spelling of 1 - Phi(x)."""
+    """`_owens_t(h, a)`; `tail` is the spelling of 1 - Phi({0})."""
     return f'''
 {gauss_source(namespace).strip()}
 
@@ -64,7 +64,7 @@ def _owens_t_value(h, a):
     angle = {namespace}.where(steep, 1/{namespace}.where(steep, slope, 1), slope)
     end = {namespace}.where(near*angle > 8.5, 8.5/{namespace}.where(near > 1, near, 1), angle)
     inner = _integral(_owens_density, end, near)/{2 * 3.141592653589793!r}
-    q1, q2 = {tail.replace("x", "height")}, {tail.replace("x", "turned")}
+    q1, q2 = {tail.format("height")}, {tail.format("turned")}
     outer = {namespace}.where(height > 0, 0.5*(q1 + q2) - q1*q2, 0.25) - inner
     return {namespace}.where(a < 0, -1, 1)*{namespace}.where(steep, outer, inner)
 '''
@@ -82,6 +82,26 @@ def _exp_normal_cdf(e, h):
     return 0.5*{np}.where(low, scaled, {np}.exp({np}.where(low, 0, e))*{erfc}(-0.7071067811865476*above))
 '''
 
+
+MILLS = '''
+def _mills_density(s, h):
+    """exp(-h*s - s**2/2)."""
+    return jnp.exp(-s*(h + 0.5*s))
+
+
+def _mills(h):
+    """(1 - Phi(h))*exp(h**2/2) for h >= 2, times sqrt(2 pi)."""
+    return _integral(_mills_density, 72/(jnp.sqrt(h*h + 72) + h), h)
+
+
+def _erfcx(x):
+    """exp(x**2)*erfc(x)."""
+    far = x > 2
+    near = jnp.where(far, 0, x)
+    tail = 0.7978845608028654*_mills(1.4142135623730951*jnp.where(far, jnp.minimum(x, 1e18), 2))
+    return jnp.where(far, tail, jnp.exp(near*near)*jax.scipy.special.erfc(near))
+'''
+"""erfcx for JAX, which has none: the integral of Mills' ratio by Gauss-Legendre."""
 
 _BIVARIATE = '''
 def _towards(h, k, rho, width):
@@ -159,6 +179,5 @@ def bivariate_source(namespace: str) -> str:
     which Gauss-Legendre gives to a relative 1e-15 for r**2 >= 6. Owen's formula is then a sum of terms
     B and Phi(-|h|) - B that do not cancel. Nearer than that nothing is small and his T is used as it stands.
     """
-    return _BIVARIATE.replace("np.arctan2", f"{namespace}.{'atan2' if namespace == 'torch' else 'arctan2'}").replace(
-        "np.", f"{namespace}."
-    )
+    source = _BIVARIATE.replace("np.arctan2", "np.atan2") if namespace == "torch" else _BIVARIATE
+    return source.replace("np.", f"{namespace}.")

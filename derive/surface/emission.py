@@ -11,6 +11,7 @@ from sympy import Expr, Symbol
 
 from derive.activation.normal_form import breakpoints, derivative, normal_form, to_piecewise
 from derive.emit import EmittedFunction, emit, load, pair_bindings
+from derive.emit.backend import backends
 from derive.emit.formula_text import formula_text
 from derive.emit.mixtures import mixtures
 from derive.emit.quadratures import Wrapper, quadratures
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
     from derive.surface.activations import Activation
     from derive.surface.results import Result
 
-SHAPES = "Arguments broadcast; the dtype of the inputs comes out."
+
+def shapes(backend: str) -> str:
+    """What functions of a backend take and give; empty where there is no such backend, which `emit` refuses."""
+    return backends()[backend].shapes if backend in backends() else ""
 
 
 def function_name(result: Result) -> str:
@@ -46,8 +50,10 @@ def activation_code(phi: Activation, backend: str) -> str:
     kinks = ", ".join(formula_text(b) for b in breakpoints(normal_form(phi.expr)))
     at = f" At the kinks x = {kinks} it takes the value of the branch that holds there." if kinks else ""
     functions = (
-        EmittedFunction("phi", phi.expr, ("x",), phi.parameters, f"phi(x) = {phi.formula.text}\n\n{SHAPES}"),
-        EmittedFunction("dphi", slope.expr, ("x",), phi.parameters, f"phi'(x) away from kinks.{at}\n\n{SHAPES}"),
+        EmittedFunction("phi", phi.expr, ("x",), phi.parameters, f"phi(x) = {phi.formula.text}\n\n{shapes(backend)}"),
+        EmittedFunction(
+            "dphi", slope.expr, ("x",), phi.parameters, f"phi'(x) away from kinks.{at}\n\n{shapes(backend)}"
+        ),
     )
     return emit(functions, backend, f"The activation {phi.name} and its derivative.")
 
@@ -69,8 +75,15 @@ def results_code(results: dict[str, Result], backend: str, header: str, extra: I
             sums.append(wrapper)
             continue
         closed, open_nodes = _parts(result)
+        only = backends()[backend].only
+        if only and str(result.kind) not in only:
+            raise Unsupported(
+                f"{result.title or 'the result'} is {result.kind}, which is not written in {backend}",
+                why=f"its library has the functions of {', '.join(only)} results only",
+                instead="numpy, torch or jax",
+            )
         if not open_nodes:
-            functions.append(_closed_function(name, result, closed))
+            functions.append(_closed_function(name, result, closed, backend))
             continue
         if backend not in quadratures():
             raise Unsupported(
@@ -78,7 +91,7 @@ def results_code(results: dict[str, Result], backend: str, header: str, extra: I
                 why="; ".join(result.blockers),
                 instead=" or ".join(quadratures()),
             )
-        inner, wrapper = _open_function(name, result, closed, open_nodes, len(functions))
+        inner, wrapper = _open_function(name, result, closed, open_nodes, backend)
         functions += inner
         wrappers.append(wrapper)
     text = emit(tuple(functions), backend, header)
@@ -108,7 +121,7 @@ def _names(result: Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return law, (*result.parameters, *sigmas)
 
 
-def _doc(result: Result, formula: str) -> str:
+def _doc(result: Result, formula: str, backend: str) -> str:
     law, keywords = _names(result)
     lines = [f"{result.title or 'Expectation'}; kind {result.kind}.", "", formula, ""]
     lines.append(f"Arguments: {', '.join(law) or 'none'}; keywords: {', '.join(keywords) or 'none'}.")
@@ -118,23 +131,23 @@ def _doc(result: Result, formula: str) -> str:
         lines.append("q > 0 is the variance of the pre-activation.")
     lines += [f"{name} in {domain}." for name, domain in result.domains if name in keywords]
     lines += [f"{condition}." for condition in result.conditions]
-    return "\n".join([*lines, SHAPES])
+    return "\n".join([*lines, shapes(backend)])
 
 
 def _is_pair(result: Result) -> bool:
     return "c" in result.arguments or result.closed.has(DELTA)
 
 
-def _closed_function(name: str, result: Result, closed: Expr) -> EmittedFunction:
+def _closed_function(name: str, result: Result, closed: Expr, backend: str) -> EmittedFunction:
     law, keywords = _names(result)
     pair = _is_pair(result)
-    gradients = stated(result.template, (*law, *keywords)) if pair else {}
-    doc = _doc(result, formula_text(closed))
+    gradients = stated(result.template, (*law, *keywords)) if pair and backends()[backend].stated else {}
+    doc = _doc(result, formula_text(closed), backend)
     return EmittedFunction(name, closed, law, keywords, doc, gradients, pair_bindings() if pair else ())
 
 
 def _open_function(
-    name: str, result: Result, closed: Expr, open_nodes: tuple[Expr, ...], offset: int
+    name: str, result: Result, closed: Expr, open_nodes: tuple[Expr, ...], backend: str
 ) -> tuple[list[EmittedFunction], Wrapper]:
     law, keywords = _names(result)
     stand_ins = {node: Symbol(f"e{i}", real=True) for i, node in enumerate(open_nodes)}
@@ -150,7 +163,7 @@ def _open_function(
     shown = formula_text(result.template.xreplace(stand_ins))
     where = "\n".join(f"e{i} = E[{formula_text(node.body)}]" for i, node in enumerate(open_nodes))
     accuracy = "Computed by quadrature, about 1e-13 of the scale of the expectation for q from 1e-8 to 1e6."
-    doc = f"{_doc(result, shown)}\n{where}\n{accuracy}"
+    doc = f"{_doc(result, shown, backend)}\n{where}\n{accuracy}"
     if "c" in law:
         doc += "\nPairs are a Hermite series with a checked remainder: NaN where 1e-12 is not reached."
     nodes = tuple(symbol.name for symbol in stand_ins.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from derive.emit.backend import Backend
-from derive.emit.layout import indented, signature
+from derive.emit.layout import indented, signature, stated_parts
 from derive.emit.text import Body
 
 PREAMBLE = '''
@@ -95,20 +95,7 @@ def function(body: Body) -> str:
         f"{names}{single} = torch.broadcast_tensors(*_tensors({names}))",
         f"return {inner}({names})",
     ]
-    return "\n\n\n".join([*_stated(body, inner), indented(head, body.doc, lines)])
-
-
-def _stated(body: Body, name: str) -> list[str]:
-    """The function on tensors of one shape under this name, after the derivatives it states."""
-    names = ", ".join((*body.arguments, *body.parameters))
-    plain = f"{name}_value" if body.partials else name
-    parts = [part for _, partial in body.partials for part in _stated(partial, partial.name)]
-    parts.append(indented(f"def {plain}({names}):", "", [*body.lines, f"return _result({body.value}, {names})"]))
-    if body.partials:
-        table = ", ".join(f"{place}: {partial.name}" for place, partial in body.partials)
-        quoted = ", ".join(f'"{text}"' for text in (*body.arguments, *body.parameters))
-        parts.append(f"{name} = _differentiable({plain}, {{{table}}}, ({quoted},))")
-    return parts
+    return "\n\n\n".join([*stated_parts(body, inner), indented(head, body.doc, lines)])
 
 
 TENSOR_ONLY = (

@@ -53,7 +53,8 @@ class Quadrature:
         names = ", ".join((*w.law, *w.keywords))
         given = ", ".join((*w.law, *w.nodes, *(f"{k}={k}" for k in w.keywords)))
         comma = "," if len(w.law) + len(w.keywords) == 1 else ""
-        lines = [f"{names}{comma} = {self.unpack}({names})", f"dtype = {w.law[0]}.dtype", *w.lines]
+        dtype = f'dtype = getattr({w.law[0]}, "dtype", None)'
+        lines = [f"{names}{comma} = {self.unpack}({names})", dtype, *w.lines]
         lines.append(f"return _cast({w.inner}({given}), dtype)")
         return indented(f"def {w.name}({', '.join(parts)}) -> {value}:", w.doc, lines)
 

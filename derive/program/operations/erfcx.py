@@ -7,6 +7,7 @@ from sympy import Integer, erfc, exp, oo, pi, sqrt
 
 from derive.program.balls import monotone
 from derive.program.operation import Operation
+from derive.program.owen_source import MILLS, gauss_source
 from derive.program.special_head import SpecialFunction
 
 
@@ -61,6 +62,8 @@ OPERATION = Operation(
     backends={
         "numpy": "erfcx({0})",
         "torch": "torch.special.erfcx({0})",
+        "jax": "_erfcx({0})",
         "mpmath": "(mp.exp({0}**2)*mp.erfc({0}))",
     },
+    helpers={"jax": gauss_source("jnp") + "\n" + MILLS},
 )

@@ -17,7 +17,7 @@ _NUMPY = "\n".join(
     (
         ratio.OPERATION.helpers["numpy"],
         exp_normal_cdf.NUMPY,
-        owens_t_source("np", "0.5*erfc(0.7071067811865476*x)").replace("_owens_t_value", "_owens_t"),
+        owens_t_source("np", "0.5*erfc(0.7071067811865476*{0})").replace("_owens_t_value", "_owens_t"),
         bivariate_source("np"),
         """
 def _exp_bivariate_normal_cdf(e, h, k, rho, width):
@@ -87,6 +87,32 @@ def _exp_bivariate_normal_cdf(e, h, k, rho, width):
     )
 )
 
+_DERIVATIVES = _TORCH[_TORCH.index("\ndef _exp_bivariate_d_h") : _TORCH.index("def _exp_bivariate_pieces")]
+_STATED = _TORCH[_TORCH.index("_exp_bivariate_stated = ") :].replace("_pieces", "_value")
+
+_JAX = "\n".join(
+    (
+        ratio.OPERATION.helpers["jax"],
+        exp_normal_cdf.JAX,
+        owens_t.JAX,
+        bivariate_source("jnp"),
+        (_DERIVATIVES + _STATED).replace("torch.broadcast_tensors", "jnp.broadcast_arrays").replace("torch.", "jnp."),
+    )
+)
+
+_MPMATH = '''
+def _exp_bivariate_normal_cdf(e, h, k, rho, width):
+    """exp(e)*Phi_2(h, k; rho) by Plackett's integral over the correlation (1954, Biometrika 41, 351)."""
+    if width == 0:
+        value = mp.ncdf(min(h, k)) if rho > 0 else max(mp.ncdf(h) - mp.ncdf(-k), mp.mpf(0))
+        return mp.exp(e)*value
+
+    def slope(t):
+        return mp.exp(-(h*h + k*k - 2*h*k*mp.sin(t))/(2*mp.cos(t)**2))
+
+    return mp.exp(e)*(mp.ncdf(h)*mp.ncdf(k) + mp.quad(slope, [0, mp.atan2(rho, width)])/(2*mp.pi))
+'''
+
 OPERATION = Operation(
     name="exp_bivariate_normal_cdf",
     arity=5,
@@ -98,7 +124,9 @@ OPERATION = Operation(
     backends={
         "numpy": "_exp_bivariate_normal_cdf({0}, {1}, {2}, {3}, {4})",
         "torch": "_exp_bivariate_normal_cdf({0}, {1}, {2}, {3}, {4})",
+        "jax": "_exp_bivariate_normal_cdf({0}, {1}, {2}, {3}, {4})",
+        "mpmath": "_exp_bivariate_normal_cdf({0}, {1}, {2}, {3}, {4})",
     },
-    helpers={"numpy": _NUMPY, "torch": _TORCH},
+    helpers={"numpy": _NUMPY, "torch": _TORCH, "jax": _JAX, "mpmath": _MPMATH},
     source=_PLAIN.source,
 )

@@ -14,6 +14,14 @@ def _exp_difference(a, b, d):
     return np.where(up, -above, np.exp(b)*np.expm1(np.where(up, 0, d)))
 '''
 
+_C = """
+/* exp(a) - exp(b), where d = a - b. */
+static double _exp_difference(double a, double b, double d)
+{
+    return d > 0 ? -exp(a)*expm1(-d) : exp(b)*expm1(d);
+}
+"""
+
 OPERATION = Operation(
     name="exp_difference",
     arity=3,
@@ -25,11 +33,13 @@ OPERATION = Operation(
         "numpy": "_exp_difference({0}, {1}, {2})",
         "torch": "_exp_difference({0}, {1}, {2})",
         "jax": "_exp_difference({0}, {1}, {2})",
+        "c": "_exp_difference({0}, {1}, {2})",
         "mpmath": "(mp.exp({1})*mp.expm1({2}))",
     },
     helpers={
         "numpy": _SOURCE,
         "torch": _SOURCE.replace("np.", "torch."),
         "jax": _SOURCE.replace("np.", "jnp."),
+        "c": _C,
     },
 )

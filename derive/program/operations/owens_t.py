@@ -46,7 +46,7 @@ def _exact(mp, h, a):
 
 
 TORCH = (
-    owens_t_source("torch", "0.5*torch.erfc(0.7071067811865476*x)")
+    owens_t_source("torch", "0.5*torch.erfc(0.7071067811865476*{0})")
     + """
 
 def _owens_t_d_h(h, a):
@@ -66,6 +66,18 @@ def _owens_t(h, a):
 """
 )
 
+MPMATH = '''
+def _owens_t(h, a):
+    """Owen's T function."""
+    return mp.quad(lambda x: mp.exp(-(h**2)*(1 + x**2)/2)/(1 + x**2), [0, a])/(2*mp.pi)
+'''
+
+JAX = TORCH.replace("torch.broadcast_tensors", "jnp.broadcast_arrays")
+JAX = (
+    owens_t_source("jnp", "0.5*jax.scipy.special.erfc(0.7071067811865476*{0})") + JAX[JAX.index("\n\ndef _owens_t_d_h") :]
+)
+JAX = JAX.replace("torch.erf", "jax.scipy.special.erf").replace("torch.", "jnp.")
+
 OPERATION = Operation(
     name="owens_t",
     arity=2,
@@ -73,7 +85,12 @@ OPERATION = Operation(
     head=OwenT,
     ball=owens_t,
     exact=_exact,
-    backends={"numpy": "owens_t({0}, {1})", "torch": "_owens_t({0}, {1})"},
-    helpers={"torch": TORCH},
+    backends={
+        "numpy": "owens_t({0}, {1})",
+        "torch": "_owens_t({0}, {1})",
+        "jax": "_owens_t({0}, {1})",
+        "mpmath": "_owens_t({0}, {1})",
+    },
+    helpers={"torch": TORCH, "jax": JAX, "mpmath": MPMATH},
     source="Owen 1956, Ann. Math. Statist. 27, 1075",
 )

@@ -19,6 +19,7 @@ OPERATION = Operation(
         "numpy": "np.sinc({0}/np.pi)",
         "torch": "torch.sinc({0}/torch.pi)",
         "jax": "jnp.sinc({0}/jnp.pi)",
+        "c": "({0} == 0 ? 1 : sin({0})/{0})",
         "mpmath": "mp.sinc({0})",
     },
 )
