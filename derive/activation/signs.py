@@ -137,7 +137,7 @@ def _polynomial(expr, lower, upper):
         return [Cell(lower, upper, S.Zero)]
     if poly.degree() <= 2:
         return _low_degree(poly, expr, lower, upper)
-    step = igcd(*(power for (power,) in poly.monoms()))
+    step = igcd(0, *(power for (power,) in poly.monoms()))
     if step > 1 and (step % 2 or compare(lower, S.Zero) in (0, 1)):
         return _in_power(poly, step, lower, upper)
     if expr.free_symbols != {X}:
