@@ -16,12 +16,15 @@ class Library:
     unpack: str
     array: str
     eye: str
+    constant: str
 
 
 LIBRARIES = {
-    "numpy": Library("np", "_arrays", "ArrayLike", "np.eye(n, dtype=bool)"),
-    "torch": Library("torch", "_tensors", "torch.Tensor", "torch.eye(n, dtype=torch.bool, device=gram.device)"),
-    "jax": Library("jnp", "_arrays", "jax.typing.ArrayLike", "jnp.eye(n, dtype=bool)"),
+    "numpy": Library("np", "_arrays", "ArrayLike", "np.eye(n, dtype=bool)", "{0}"),
+    "torch": Library(
+        "torch", "_tensors", "torch.Tensor", "torch.eye(n, dtype=torch.bool, device=gram.device)", "({0}).detach()"
+    ),
+    "jax": Library("jnp", "_arrays", "jax.typing.ArrayLike", "jnp.eye(n, dtype=bool)", "jax.lax.stop_gradient({0})"),
 }
 
 _PARTS = '''
@@ -31,7 +34,9 @@ def _correlations(gram):
     diagonal = {eye}
     q = {np}.diagonal(gram, 0, -2, -1)
     root = {np}.sqrt(q)
-    c = {np}.clip(gram/(root[..., :, None]*root[..., None, :]), -1, 1)
+    ratio = gram/(root[..., :, None]*root[..., None, :])
+    # what rounding puts beyond 1 is cut off without cutting off the gradient
+    c = ratio - {beyond}
     return q[..., :, None], q[..., None, :], {np}.where(diagonal, {np}.ones_like(c), c), diagonal
 '''
 
@@ -54,8 +59,10 @@ def recursion_source(backend: str, parameters: tuple[str, ...], tangent: bool) -
         f"return {lib.name}.where(diagonal, variance_map(q2{every}), crossed)",
     ]
     doc = "The Gram matrix (..., n, n) of pre-activations of the next layer, from that of this layer."
+    beyond = lib.constant.format(f"ratio - {lib.name}.clip(ratio, -1, 1)")
+    beyond = beyond if backend != "numpy" else f"({beyond})"
     parts = [
-        _PARTS.strip("\n").format(np=lib.name, eye=lib.eye),
+        _PARTS.strip("\n").format(np=lib.name, eye=lib.eye, beyond=beyond),
         indented(f"def kernel_step(gram: {lib.array}, *, {typed}):", doc, step),
         indented(
             f"def kernel_recursion(gram: {lib.array}, depth: int, *, {typed}):",
