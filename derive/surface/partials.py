@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sympy import Expr, Integer, Symbol, sqrt
+from sympy import Derivative, Expr, Integer, Symbol, sqrt
 
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
 from derive.emit import Partial
 from derive.gaussian import numbers
 from derive.gaussian.factors import pair_factors
 from derive.gaussian.node import GaussianE, pair
-from derive.program.symbols import Q1, Q2, C, K, X
+from derive.program.symbols import DELTA, Q1, Q2, C, K, X
 from derive.surface.jumps import Slope, at_corners, at_jumps
 
 
@@ -20,6 +20,7 @@ def stated(template: Expr, names: tuple[str, ...]) -> dict[str, Partial]:
     E u f'(u) g(v) / (2 q1), and in c sqrt(q1 q2) E f'(u) g'(v) (Price 1958), with the Dirac parts of f' and g': two of
     them meet in the density at a corner, which is infinite at c = 1 where the truth is.
     """
+    template = carried_out(template)
     symbols = {s.name: s for s in template.free_symbols | {Q1, Q2, C}}
     law = tuple(name for name in names if name in ("q1", "q2", "c"))
     found = {}
@@ -28,6 +29,25 @@ def stated(template: Expr, names: tuple[str, ...]) -> dict[str, Partial]:
         second = {n: Partial(resolved(partial(first, symbols[n]))) for n in law} if name == "c" else {}
         found[name] = Partial(resolved(first), second)
     return found
+
+
+def carried_out(template: Expr) -> Expr:
+    """The template with its derivatives of nodes as expressions in nodes."""
+    found = {part: _slope_of(part) for part in numbers.outermost(template) if isinstance(part, Derivative)}
+    return template.xreplace(found)
+
+
+def _slope_of(part: Derivative) -> Expr:
+    """A derivative of a node; in q1 or q2 at fixed K, which is (E u f'(u) g(v) - K E f'(u) g'(v))/(2 q1)."""
+    slope = carried_out(part.expr)
+    for symbol, count in part.variable_count:
+        for _ in range(int(count)):
+            if symbol in (Q1, Q2, K) and (slope.has(K) or slope.has(DELTA)):
+                in_k = partial(slope, C) / sqrt(Q1 * Q2)
+                slope = in_k if symbol == K else partial(slope, symbol) - K / (2 * symbol) * in_k
+            else:
+                slope = partial(slope, symbol)
+    return slope
 
 
 def resolved(template: Expr) -> Expr:

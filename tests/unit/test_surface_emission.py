@@ -127,3 +127,17 @@ def test_docstrings_hold_formula_text():
     text = theory("max(x, 0) + (exp(x) - 1 if x < 0 else 0)").covariance_map.code("numpy")
     assert "Phi2(" in text and "Phi(" in text
     assert "NormalCdf" not in text
+
+
+@pytest.mark.parametrize(("text", "names"), [("relu", "q1"), ("gelu", "c"), ("gelu", "c q1"), ("a*relu(x) + x", "a")])
+def test_slopes_of_pairs_are_emitted_with_their_gradients(text, names):
+    result = theory(text).covariance_map
+    for name in names.split():
+        result = result.diff(name)
+    given = dict.fromkeys(result.parameters, 0.4)
+    truth = float(result.number(q1=1.5, q2=0.5, c=0.3, **given))
+    assert float(result.compile("numpy")(1.5, 0.5, 0.3, **given)) == pytest.approx(truth, rel=1e-13)
+    c = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
+    function = result.compile("torch")
+    (gradient,) = torch.autograd.grad(function(1.5, 0.5, c, **given), c)
+    assert float(gradient) == pytest.approx(central(result, "c", {"q1": 1.5, "q2": 0.5, "c": 0.3, **given}), rel=1e-8)
