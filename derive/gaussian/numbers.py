@@ -255,7 +255,7 @@ def closed_form(node: GaussianE) -> Expr | None:
 
 
 def numeric_law(node: GaussianE, values: Values, digits: int) -> dict[str, Any]:
-    """The numeric law of a node: q, or q1, q2, c (with K, Delta), with `edge` where |c| = 1."""
+    """The numeric law of a node: q, or q1, q2, c (with K, Delta), with `edge` where |c| = 1 or a variance is 0."""
     if not node.mean.is_zero_matrix or node.cov.rows > 2:
         return {}
 
@@ -267,7 +267,8 @@ def numeric_law(node: GaussianE, values: Values, digits: int) -> dict[str, Any]:
         return evaluate(e, values, digits)[0]
 
     if node.cov.rows == 1:
-        return {"q": entry(node.cov[0, 0])}
+        q = entry(node.cov[0, 0])
+        return {"q": q, "edge": q == 0}
     q1, q2 = entry(node.cov[0, 0]), entry(node.cov[1, 1])
     correlation = node.cov[0, 1] / sqrt(node.cov[0, 0] * node.cov[1, 1])
     if "c" in values and (node.cov[0, 1] == K or correlation == C):
@@ -276,7 +277,7 @@ def numeric_law(node: GaussianE, values: Values, digits: int) -> dict[str, Any]:
         c = Fraction(int(correlation.p), int(correlation.q))
     else:
         c = ball(entry(node.cov[0, 1])) / (ball(q1) * ball(q2)).sqrt()
-    edge = (abs(c) == 1) if not isinstance(c, flint.arb) else not (abs(c) < 1)
+    edge = q1 == 0 or q2 == 0 or ((abs(c) == 1) if not isinstance(c, flint.arb) else not (abs(c) < 1))
     law = {"q1": q1, "q2": q2, "c": c, "edge": edge}
     law["K"] = ball(c) * (ball(q1) * ball(q2)).sqrt()
     law["Delta"] = ball(q1) * ball(q2) * (1 - ball(c)) * (1 + ball(c))

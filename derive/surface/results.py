@@ -8,7 +8,7 @@ from typing import Any
 
 import flint
 import mpmath
-from sympy import Derivative, Expr, sqrt
+from sympy import Derivative, Expr, oo, sqrt
 
 from derive.gaussian import numbers
 from derive.gaussian.answer import answer
@@ -108,7 +108,9 @@ class Result:
         if self.template.is_infinite:
             return Enclosure(mpmath.inf if self.template.is_positive else -mpmath.inf, mpmath.mpf(0))
         if given.get("q") == 0 or given.get("q1") == 0 or given.get("q2") == 0:
-            raise Unsupported("the limit q -> 0 of this quantity is not available", instead="a small positive q")
+            from derive.surface.expansions import limit_at_zero
+
+            return limit_at_zero(self.template, given, digits)
         return numbers.number(self.template, given, digits)
 
     def _checked(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -173,14 +175,27 @@ class Result:
             self, template=template, title=f"derivative of {self.title or 'the result'} in {name}", symbol=symbol
         )
 
-    def series(self, name: str, at: Any = 0, order: int = 4) -> Expr:
-        """The expansion of a closed result at a point, `order` terms, with SymPy's O-term."""
+    def series(self, name: str = "q", at: Any = 0, order: int = 4) -> Any:
+        """The expansion in q at 0 (all powers below q^order) or at oo (`order` successive powers of sqrt(q)).
+
+        Kinks and jumps at 0 give half-integer powers; no closed form is needed. The coefficients are exact, the
+        remainder is an order. Kind: SERIES. In other arguments and at other points: SymPy's series of a closed
+        result, as an expression. Raises Unsupported where there is none.
+        """
+        from derive.surface.expansions import ExpansionResult, expand, point
+
+        place = point(at)
+        blocked = None
+        if name == "q" and place in (0, oo):
+            try:
+                return ExpansionResult(expand(self.template, place, order), self.title, self.symbol)
+            except Unsupported as error:
+                blocked = error
         target = {s.name: s for s in self.expr.free_symbols}.get(name)
         if target is None or self.expr.has(GaussianE):
-            raise Unsupported(
-                f"no expansion in {name}", why="; ".join(self.blockers) or f"it does not depend on {name}"
-            )
-        return self.expr.series(target, _rational(exact(at, "at")), order)
+            why = "; ".join(self.blockers) or f"it does not depend on {name}"
+            raise blocked or Unsupported(f"no expansion in {name}", why=why)
+        return self.expr.series(target, place, order)
 
     def as_series(self, accuracy: Any = "1e-14") -> Result:
         """The result with tanh, the logistic function, softplus and their kin as finite mixtures of error functions.
