@@ -5,12 +5,13 @@ from fractions import Fraction
 
 import flint
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from mpmath import isfinite, mpf
 from sympy import Abs, Heaviside, Max, Rational, Symbol, cos, erf, exp, sin
 
 from derive import Activation, EocError, expect
+from derive.activation.normal_form import breakpoints, normal_form
 from derive.gaussian.answer import answer
 from derive.gaussian.enclosure import enclose
 from derive.gaussian.node import pair, single
@@ -81,7 +82,7 @@ def test_one_variable(body, q, a, b):
     holds(single(body), {"q": q, "a": a, "b": b})
 
 
-@settings(QUICK, max_examples=12)
+@settings(QUICK, max_examples=8)
 @given(atoms(), atoms(), VARIANCES, VARIANCES, CORRELATIONS, PARAMETERS, PARAMETERS)
 def test_pairs(f, g, q1, q2, c, a, b):
     holds(pair(f, g), {"q1": q1, "q2": q2, "c": c, "a": a, "b": b})
@@ -108,18 +109,21 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)
 
 def quadrature(text, q):
     """(value, its error) by Gauss-Legendre on panels and on halved panels, of the emitted function."""
-    function = Activation(text).compile("numpy")
-    values = []
+    activation = Activation(text)
+    function, values = activation.compile("numpy"), []
+    kinks = [float(at) / np.sqrt(float(q)) for at in breakpoints(normal_form(activation.expr))]
     for panels in (480, 960):
-        edges = np.linspace(-12, 12, panels + 1)
-        z = (edges[:-1, None] + np.diff(edges)[:, None] / 2 * (1 + NODES)).ravel()
-        weights = np.tile(WEIGHTS * 12 / panels, panels) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+        edges = np.unique([*np.linspace(-12, 12, panels + 1), *kinks])
+        half = np.diff(edges)[:, None] / 2
+        z = (edges[:-1, None] + half * (1 + NODES)).ravel()
+        weights = (half * WEIGHTS).ravel() * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
         with np.errstate(all="ignore"):
             values.append(float(weights @ function(np.sqrt(float(q)) * z)))
     return values[1], abs(values[1] - values[0])
 
 
 @settings(QUICK, max_examples=30)
+@example("relu(x**3)", Fraction(1))
 @given(FORMULAS, VARIANCES)
 def test_random_formulas(text, q):
     """A number agrees with one of a higher accuracy and with quadrature; what cannot be done is an EocError in time."""
@@ -140,3 +144,23 @@ def test_random_formulas(text, q):
     value, error = quadrature(text, q)
     if error < 1e-6 * (1 + abs(value)):
         assert abs(value - float(second.mid)) <= 10 * error + 1e-7 * (1 + abs(value)), text
+
+
+@settings(QUICK, max_examples=15)
+@given(FORMULAS, FORMULAS, VARIANCES, VARIANCES)
+def test_pairs_of_random_formulas(f, g, q1, q2):
+    """Uncorrelated, E f(u) g(v) = E f(u) E g(v); at correlation 1 and -1 and in between, Cauchy and Schwarz."""
+    start = time.monotonic()
+    try:
+        together = expect(f, g)
+        at = [together.number(q1=q1, q2=q2, c=c, digits=10) for c in (0, 1, -1, Fraction(-7, 10))]
+        alone = [expect(h).number(q=q, digits=10) for h, q in ((f, q1), (g, q2))]
+        sizes = [expect(f"({h})**2").number(q=q, digits=10).mid for h, q in ((f, q1), (g, q2))]
+    except EocError:
+        assert time.monotonic() - start < 4 * BUDGET, (f, g)
+        return
+    assert time.monotonic() - start < 4 * BUDGET, (f, g)
+    if all(isfinite(e.mid) for e in (*at, *alone)) and all(map(isfinite, sizes)):
+        scale = (sizes[0] * sizes[1]) ** 0.5
+        assert abs(at[0].mid - alone[0].mid * alone[1].mid) <= mpf(10) ** -8 * (scale + 1), (f, g)
+        assert all(abs(e.mid) <= scale * (1 + mpf(10) ** -8) + mpf(10) ** -8 for e in at), (f, g)
