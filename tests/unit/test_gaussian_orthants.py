@@ -129,3 +129,25 @@ def test_torch_derivatives_are_those_of_the_function():
     exec(source, space)
     at = [torch.tensor(r, dtype=torch.float64, requires_grad=True) for r in (0.3, 0.1, -0.2, 0.4, 0.25, 0.05)]
     assert torch.autograd.gradcheck(space["mean"], at) and torch.autograd.gradgradcheck(space["mean"], at)
+
+
+@pytest.mark.parametrize("backend", ["jax", "mpmath"])
+def test_other_backends(backend):
+    pytest.importorskip(backend)
+    from derive.emit import EmittedFunction, emit
+
+    names = tuple(r.name for r in R)
+    space: dict = {}
+    exec(emit((EmittedFunction("mean", SignMoment(*R), names, (), "S_4"),), backend, "S_4"), space)
+    at = (0.3, 0.1, -0.2, 0.4, 0.25, 0.05)
+    expected = float(sign_moment.OPERATION.ball([acb(r) for r in at], False).real.mid())
+    if backend == "mpmath":
+        assert abs(space["mean"](*at) - expected) < 1e-14
+        return
+    import jax
+
+    with jax.enable_x64(True):
+        assert abs(space["mean"](*map(jax.numpy.float64, at)) - expected) < 1e-15
+        slope = jax.grad(space["mean"])(*map(jax.numpy.float64, at))
+        exact = SignMoment(*R).diff(R[0]).subs(dict(zip(R, map(Rational, map(str, at)), strict=True))).evalf(20)
+        assert abs(slope - float(exact)) < 1e-14

@@ -124,16 +124,13 @@ def _sign_moment(r12, r13, r14, r23, r24, r34):
 """
 )
 
-_TORCH = (
-    ratio.OPERATION.helpers["torch"]
-    + sign_moment_source("torch")
-    + """
+_STATED = """
 
 def _sign_moment_slope(r12, r13, r14, r23, r24, r34):
     inside, above, _ = _minors(r12, r13, r14, r23, r24, r34)
     square = inside*_determinant(r12, r13, r14, r23, r24, r34)
-    root = torch.sqrt(torch.where(square > 0, square, 0))
-    return _ratio(0.4052847345693511*torch.atan2(above, root), torch.sqrt(inside))
+    root = np.sqrt(np.where(square > 0, square, 0))
+    return _ratio(0.4052847345693511*np.arctan2(above, root), np.sqrt(inside))
 
 
 _sign_moment_stated = _differentiable(
@@ -151,9 +148,41 @@ _sign_moment_stated = _differentiable(
 
 
 def _sign_moment(r12, r13, r14, r23, r24, r34):
-    return _sign_moment_stated(*torch.broadcast_tensors(r12, r13, r14, r23, r24, r34))
+    return _sign_moment_stated(*np.broadcast_arrays(r12, r13, r14, r23, r24, r34))
 """
-)
+
+_MPMATH = """
+def _sign_moment(*r):
+    \"\"\"The mean of four signs, by the path t -> 1 + t*(R - 1) (Plackett 1954, Biometrika 41, 351).\"\"\"
+
+    def slope(t):
+        a, b, c, d, e, f = (t*x for x in r)
+        det = 1 - a*a - b*b - c*c - d*d - e*e - f*f + (a*f)**2 + (b*e)**2 + (c*d)**2
+        det += 2*(a*b*d + a*c*e + b*c*f + d*e*f - a*b*e*f - a*c*d*f - b*c*d*e)
+        total = mp.mpf(0)
+        for x, y, ik, im, jk, jm in (
+            (a, f, b, c, d, e),
+            (b, e, a, c, d, f),
+            (c, d, a, b, e, f),
+            (d, c, a, e, b, f),
+            (e, b, a, d, c, f),
+            (f, a, b, d, c, e),
+        ):
+            rest = 1 - x*x
+            above = y*rest - ik*im - jk*jm + x*(ik*jm + jk*im)
+            total += x/mp.sqrt(rest)*mp.atan2(above, mp.sqrt(max(rest*det, 0)))
+        return total/t
+
+    return 4*mp.quad(slope, [0, 1])/mp.pi**2
+"""
+
+
+def _source(namespace: str) -> str:
+    text = _STATED.replace("np.", f"{namespace}.")
+    if namespace == "torch":
+        text = text.replace("torch.arctan2", "torch.atan2").replace("torch.broadcast_arrays", "torch.broadcast_tensors")
+    return ratio.OPERATION.helpers["jax" if namespace == "jnp" else namespace] + sign_moment_source(namespace) + text
+
 
 OPERATION = Operation(
     name="sign_moment",
@@ -166,7 +195,9 @@ OPERATION = Operation(
     backends={
         "numpy": "_sign_moment({0}, {1}, {2}, {3}, {4}, {5})",
         "torch": "_sign_moment({0}, {1}, {2}, {3}, {4}, {5})",
+        "jax": "_sign_moment({0}, {1}, {2}, {3}, {4}, {5})",
+        "mpmath": "_sign_moment({0}, {1}, {2}, {3}, {4}, {5})",
     },
-    helpers={"numpy": _NUMPY, "torch": _TORCH},
+    helpers={"numpy": _NUMPY, "torch": _source("torch"), "jax": _source("jnp"), "mpmath": _MPMATH},
     source="Plackett 1954, Biometrika 41, 351 (reduction); Childs 1967, Biometrika 54, 293 (orthants by mean signs)",
 )
