@@ -7,16 +7,27 @@ from fractions import Fraction
 from typing import Any
 
 import flint
-from sympy import Expr, Rational, expand
+from sympy import Expr, Rational, Symbol, expand
 
 from derive.depth.edges import EdgeOfChaos
 from derive.depth.roots import sign_changes
-from derive.gaussian.numbers import ball, closed_form, differentiate, evaluate, outermost, to_enclosure
+from derive.gaussian.enclosure import enclose
+from derive.gaussian.numbers import (
+    ball,
+    canonical,
+    closed_form,
+    differentiate,
+    evaluate,
+    outermost,
+    plain_ball,
+    to_enclosure,
+)
 from derive.gaussian.scan import scan
 from derive.program.symbols import SIGMA_B, SIGMA_W, Q
 from derive.records import EdgePoint, Unsupported
 
 MOST_DIGITS = 400
+CONSTANT = "the activation is constant: its gradient gain is 0 at every sigma_w"
 
 
 def split(variance: Expr, gain: Expr) -> tuple[Expr, Expr]:
@@ -34,6 +45,12 @@ def split(variance: Expr, gain: Expr) -> tuple[Expr, Expr]:
             instead="a block with one Dense whose sigma_w and sigma_b are free",
         )
     return second, slope
+
+
+def flat(slope: Expr) -> bool:
+    """Whether the mean squared slope is zero: a constant function has gain 0 at every sigma_w."""
+    closed = closed_forms(slope)
+    return closed is not None and closed[0] == 0
 
 
 def at_q(variance: Expr, gain: Expr, values: Mapping[str, Any], digits: int = 16) -> EdgePoint:
@@ -55,6 +72,14 @@ def at_q(variance: Expr, gain: Expr, values: Mapping[str, Any], digits: int = 16
             if not b2.contains(0) or invariant or goal >= (MOST_DIGITS if closed_forms(second, slope) else 60):
                 return _point(w2, b2, q, dm2 * w2)
         goal *= 2
+
+
+def homogeneous(variance: Expr, gain: Expr) -> bool:
+    """Whether the block's function is scale-invariant by its closed forms: m2(q) = q d1 with d1 free of q."""
+    try:
+        return zero_everywhere(*split(variance, gain))
+    except Unsupported:
+        return False
 
 
 def zero_everywhere(second: Expr, slope: Expr) -> bool:
@@ -101,6 +126,8 @@ def at_sigma_b(variance: Expr, gain: Expr, values: Mapping[str, Any], sigma_b: F
     """
     second, slope = split(variance, gain)
     target = Fraction(sigma_b) ** 2
+    if flat(slope):
+        return EdgeOfChaos((), CONSTANT)
     if zero_everywhere(second, slope):
         if target == 0:
             return EdgeOfChaos((at_q(variance, gain, {**values, "q": Fraction(1)}),), "every q is a fixed point")
@@ -114,7 +141,31 @@ def at_sigma_b(variance: Expr, gain: Expr, values: Mapping[str, Any], sigma_b: F
     formula = Q - second / slope - Rational(target.numerator, target.denominator)
     roots = sign_changes(excess, lambda points: scan(formula, values, "q", points))
     points = tuple(_at_root(second, slope, {**values, "q": root}, target) for root in roots)
+    if target == 0:
+        points = (*_limit_point(second, slope, values), *points)
     return EdgeOfChaos(points, "" if points else f"no q between 1e-8 and 1e8 has sigma_b = {sigma_b} on the curve")
+
+
+def _limit_point(second: Expr, slope: Expr, values: Mapping[str, Any]) -> tuple[EdgePoint, ...]:
+    """The end of the curve at q -> 0 with sigma_b = 0, where phi(0) = 0 and phi'(0) is not: sigma_w = 1/|phi'(0)|.
+
+    With slopes a and b on the two sides of a kink at 0, phi'(0)^2 is (a^2 + b^2)/2; chi_parallel tends to chi = 1.
+    """
+    with flint.ctx.workprec(120):
+        here = {**values, "q": Fraction(0)}
+        nodes = {e: {n: enclose(canonical(n), here, 20) for n in outermost(e)} for e in (second, slope)}
+        m2, d1 = (plain_ball(e.xreplace(_names(found)), here, _balls(found)) for e, found in nodes.items())
+        if not m2.contains(0) or m2.rad() > flint.arb("1e-20") or not d1 > 0:
+            return ()
+        return (_point(1 / d1, flint.arb(0), flint.arb(0), flint.arb(1)),)
+
+
+def _names(found: Mapping[Expr, flint.arb]) -> dict[Expr, Symbol]:
+    return {node: Symbol(f"_limit{i}", real=True) for i, node in enumerate(found)}
+
+
+def _balls(found: Mapping[Expr, flint.arb]) -> dict[Symbol, flint.arb]:
+    return {Symbol(f"_limit{i}", real=True): value for i, value in enumerate(found.values())}
 
 
 def _at_root(second: Expr, slope: Expr, values: Mapping[str, Any], sigma_b2: Fraction) -> EdgePoint:

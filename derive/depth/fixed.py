@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import flint
+import mpmath
+import numpy as np
 from sympy import Expr
 
-from derive.depth.roots import Function, refine, sign_changes
+from derive.depth.edge import homogeneous
+from derive.depth.roots import Function, Guess, grid, refine, sign_changes
 from derive.gaussian.numbers import ball, differentiate, evaluate, to_enclosure
 from derive.gaussian.scan import scan
 from derive.program.symbols import C, Q
@@ -22,23 +26,57 @@ def operating_point(variance: Expr, correlation: Expr, gain: Expr, values: Value
     """Fixed points q = V(q) with stability and basins, and the one that attracts q0.
 
     Roots are the sign changes of V(q) - q on a logarithmic grid of q from 1e-8 to 1e8, each certified in balls
-    (two roots closer than the grid could be missed). c* is the attracting fixed point of C(c) at q1 = q2 = q*,
-    found by iterating from c = 0.5 and certified by a sign change; c = 1 always is a fixed point.
+    (two roots closer than the grid could be missed). c* is the attracting fixed point of C(c) at q1 = q2 = q*:
+    c = 1 where chi <= 1, else the one root below 1, certified by a sign change.
     Depth scales xi = -1/ln|slope|: Schoenholz et al. 2017 (arXiv 1611.01232), eqs. 7 and 9.
     """
 
     def excess(q: Any, digits: int) -> flint.arb:
         return evaluate(variance, {**values, "q": q}, digits)[0] - ball(q)
 
-    roots = sign_changes(excess, lambda points: scan(variance - Q, values, "q", points))
+    def after(points: list[float]) -> np.ndarray:
+        return scan(variance, values, "q", points)
+
+    if homogeneous(variance, gain):
+        return _scale_invariant(variance, correlation, gain, values, q0)
+    roots = sign_changes(excess, lambda points: after(points) - np.array(points))
     with flint.ctx.workprec(100):
         points = tuple(_fixed_point(variance, correlation, gain, {**values, "q": root}) for root in roots)
-    points = _with_basins(points, roots)
-    attractor, tendency = _attractor(excess, roots, q0)
+    increasing = bool((np.diff(after([float(q) for q in grid()])) >= 0).all())
+    points = _with_basins(points, roots) if increasing else points
+    attractor, tendency = _attractor(excess, roots, q0) if increasing else _followed(after, roots, q0)
     if attractor is None:
         return OperatingPoint(points, None, None, None, tendency)
     point = points[attractor]
     return OperatingPoint(points, attractor, _gradient_phase(point), _geometry(point), tendency)
+
+
+def _scale_invariant(variance: Expr, correlation: Expr, gain: Expr, values: Values, q0: Fraction) -> OperatingPoint:
+    """V(q) = chi q + sigma_b^2 with chi independent of q: the phases do not rest on a fixed point.
+
+    For chi > 1, and for sigma_b = 0, the correlation approaches 1 as a power law (C'(1) = 1); it stays where phi is
+    linear. Source: Hayou et al. 2019 (arXiv 1902.06853), propositions on ReLU-like functions.
+    """
+    here = {**values, "q": q0}
+    with flint.ctx.workprec(120):
+        chi = evaluate(gain, here, 20)[0]
+        bias = values["sigma_b"] ** 2
+        middle = evaluate(correlation, {**here, "q1": q0, "q2": q0, "c": Fraction(1, 2), "sigma_b": Fraction(0)}, 20)[0]
+        root = ball(bias) / (1 - chi)
+        fixed = None
+        if chi < 1 and bias > 0:
+            fixed = _fixed_point(variance, correlation, gain, {**values, "q": root})
+        elif not (chi > 1 or chi < 1) and bias == 0:
+            fixed = _fixed_point(variance, correlation, gain, {**values, "q": ball(q0)})
+    gradient = "exploding" if chi > 1 else "vanishing" if chi < 1 else "critical"
+    stays = middle.contains(flint.arb("0.5"))
+    geometry = "c stays" if stays and bias == 0 else "c -> 1, as a power law"
+    if fixed is not None:
+        if bias > 0:
+            return OperatingPoint((replace(fixed, basin=(0, mpmath.inf)),), 0, gradient, _geometry(fixed), "converges")
+        return OperatingPoint((fixed,), 0, gradient, geometry, "does not move: every variance is a fixed point")
+    tendency = "falls to 0" if chi < 1 else "grows without bound"
+    return OperatingPoint((), None, gradient, geometry, tendency)
 
 
 def _fixed_point(variance: Expr, correlation: Expr, gain: Expr, values: dict[str, Any]) -> FixedPoint:
@@ -107,8 +145,6 @@ def _interior_root(excess: Function) -> flint.arb | None:
 
 def _with_basins(points: tuple[FixedPoint, ...], roots: list[flint.arb]) -> tuple[FixedPoint, ...]:
     """A stable point attracts up to its neighbouring roots (V is increasing between them)."""
-    from dataclasses import replace
-
     edges = [0, *(to_enclosure(r) for r in roots), float("inf")]
     return tuple(
         replace(point, basin=(edges[i], edges[i + 2])) if point.stable else point for i, point in enumerate(points)
@@ -130,6 +166,21 @@ def _attractor(excess: Function, roots: list[flint.arb], q0: Fraction) -> tuple[
         below = [i for i, r in enumerate(roots) if r < start]
         return (below[-1], "converges") if below else (None, "falls to 0")
     return None, "does not move: every variance near q0 is a fixed point"
+
+
+def _followed(after: Guess, roots: list[flint.arb], q0: Fraction) -> tuple[int | None, str]:
+    """Where iteration from q0 leads; V is not increasing, so that neither order nor signs decide it."""
+    q = float(q0)
+    for _ in range(500):
+        q = float(after([q])[0])
+        if not q < 1e12:
+            return None, "grows without bound"
+        if q < 1e-12:
+            return None, "falls to 0"
+        near = [i for i, root in enumerate(roots) if abs(q - float(root.mid())) < 1e-7 * q]
+        if near and abs(float(after([q])[0]) - q) < 1e-7 * q:
+            return near[0], "converges"
+    return None, "does not settle within 500 layers"
 
 
 def _gradient_phase(point: FixedPoint) -> str:

@@ -18,7 +18,6 @@ from sympy import (
     exp,
     expand,
     fraction,
-    sign,
     sqrt,
 )
 
@@ -91,7 +90,7 @@ def _quadratic(argument: Expr, q1: Expr, q2: Expr, k: Expr, delta: Expr) -> Expr
     if any(value.has(delta) for value in (a, b, c)) or expand(a**2 - 4 * b * c) != 0:
         return None
     s = _sign(k)
-    gap = sqrt(-2 * c) * sqrt(q2) - s * sign(a) * sqrt(-2 * b) * sqrt(q1)
+    gap = sqrt(-2 * c) * sqrt(q2) - s * _sign(a) * sqrt(-2 * b) * sqrt(q1)
     return -(gap**2) / (2 * delta) - s * a / (sqrt(q1) * sqrt(q2) + Abs(k))
 
 

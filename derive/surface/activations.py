@@ -109,7 +109,7 @@ class Activation:
 
     def _combine(self, other: Any, head: str, expr: Expr, diracs: tuple[Dirac, ...] | None) -> Activation:
         tree = Node(head, (self.formula.tree, other.formula.tree))
-        domains = {**other.domains, **self.domains}
+        domains = _shared(self, other)
         return self._made(expr, _formula(tree, domains), diracs, domains.items())
 
     def __add__(self, other: Any) -> Activation:
@@ -147,7 +147,7 @@ class Activation:
         from derive.layers.block import as_layer, join
 
         if isinstance(other, Activation):
-            return Activation._made(other.expr.subs(X, self.expr), None, (), {**self.domains, **other.domains}.items())
+            return Activation._made(other.expr.subs(X, self.expr), None, (), _shared(self, other).items())
         return join(self.layer, other if hasattr(other, "stages") else as_layer(other))
 
     def __rrshift__(self, other: Any) -> Any:
@@ -179,6 +179,18 @@ class Activation:
 
     def _repr_latex_(self) -> str:
         return f"$\\varphi(x) = {latex(self.expr)}$"
+
+
+def _shared(first: Activation, second: Activation) -> dict[str, Interval]:
+    """The domains of both; a parameter of one name must have one domain."""
+    for name in set(first.domains) & set(second.domains):
+        if first.domains[name] != second.domains[name]:
+            raise DomainError(
+                f"the parameter {name} has two domains",
+                where=f"{first.domains[name]} in {first.name}, {second.domains[name]} in {second.name}",
+                instead="give both the same domain, or rename one",
+            )
+    return {**first.domains, **second.domains}
 
 
 def _formula(tree: Node, domains: dict[str, Interval]) -> Formula:

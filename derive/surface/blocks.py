@@ -20,7 +20,7 @@ from derive.program.symbols import Q1, SIGMA_B, SIGMA_W, Q
 from derive.records import EdgePoint, EocError, Interval, OperatingPoint
 from derive.show.printer import latex
 from derive.surface.activations import Activation
-from derive.surface.exact import exact
+from derive.surface.exact import deviation, exact
 from derive.surface.results import Result
 
 NOT_YET = ("universality", "finite_width", "guessing_bias", "jacobian")
@@ -181,6 +181,8 @@ class Theory:
         if self.maps.jumps:
             return EdgeOfChaos((), "the activation jumps, so that chi is infinite at every sigma_w")
         variance, gain = self.variance_map.template, self.chi.template
+        if edge.flat(edge.split(variance, gain)[1]):
+            return EdgeOfChaos((), edge.CONSTANT)
         free = set(dict(self.domains)) - set(parameters)
         if sigma_b is None and (q == "q" or q == Q or free):
             return self._symbolic_edge(1 if q is None else q, parameters)
@@ -195,7 +197,7 @@ class Theory:
             raise EocError(
                 "q and sigma_b are both given", why="one of them fixes the point", instead="edge_of_chaos(q=1)"
             )
-        return edge.at_sigma_b(variance, gain, values, exact(sigma_b, "sigma_b"))
+        return edge.at_sigma_b(variance, gain, values, deviation(sigma_b, "sigma_b"))
 
     def _symbolic_edge(self, q: Any, parameters: Mapping[str, Any]) -> EdgeOfChaos:
         """The point with symbols left: its values are Results in q and the parameters."""
@@ -222,7 +224,7 @@ class Theory:
     def at(self, sigma_w: Any, sigma_b: Any = 0, q0: Any = 1, **parameters: Any) -> OperatingPoint:
         """Fixed points, phases and depth scales at (sigma_w, sigma_b); scalars are those of the attractor of q0."""
         values = self._values(parameters)
-        values |= {"sigma_w": exact(sigma_w, "sigma_w"), "sigma_b": exact(sigma_b, "sigma_b")}
+        values |= {"sigma_w": deviation(sigma_w, "sigma_w"), "sigma_b": deviation(sigma_b, "sigma_b")}
         templates = (self.variance_map.template, self.correlation_map.template, self.chi.template)
         return fixed.operating_point(*templates, values, exact(q0, "q0"))
 

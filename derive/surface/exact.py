@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from derive.formula.intervals import exact as decimal
-from derive.records import Enclosure, EocError
+from derive.records import DomainError, Enclosure, EocError
 
 
 def exact(value: Any, name: str) -> Fraction:
@@ -22,3 +22,13 @@ def exact(value: Any, name: str) -> Fraction:
         raise EocError(
             f"{name} = {value!r} is no finite number", instead=f"{name}=0.5, {name}='1/3' or Fraction(1, 3)"
         ) from None
+
+
+def deviation(value: Any, name: str) -> Fraction:
+    """A standard deviation as an exact rational; DomainError where it is negative."""
+    number = exact(value, name)
+    if number < 0:
+        raise DomainError(
+            f"{name} = {value} is negative", why=f"{name} is a standard deviation", instead=f"{name}={-number}"
+        )
+    return number

@@ -104,6 +104,8 @@ class Result:
         diverges is an infinity with its sign.
         Raises EocError naming a missing or unknown name, DomainError for a value outside its domain.
         """
+        if not isinstance(digits, int) or digits < 1:
+            raise EocError(f"digits = {digits!r}", why="the number of certified digits wanted", instead="digits=16")
         given = self._checked({**(values or {}), **named})
         if self.template.is_infinite:
             return Enclosure(mpmath.inf if self.template.is_positive else -mpmath.inf, mpmath.mpf(0))
@@ -111,7 +113,20 @@ class Result:
             from derive.surface.expansions import limit_at_zero
 
             return limit_at_zero(self.template, given, digits)
-        return numbers.number(self.template, given, digits)
+        found = numbers.number(self.template, given, digits)
+        if mpmath.isnan(found.mid) and not isinstance(given.get("c"), flint.arb) and abs(given.get("c", 0)) == 1:
+            return self._pole(given) or found
+        return found
+
+    def _pole(self, given: dict[str, Any]) -> Enclosure | None:
+        """An infinity at c = 1 or -1, where the formula has a term in 1/sqrt(Delta) (a density at a corner)."""
+        if not self.template.has(DELTA) or self.nodes:
+            return None
+        with flint.ctx.workprec(120):
+            lead = numbers.plain_ball((self.template * sqrt(DELTA)).expand(), {**given, "Delta": Fraction(0)})
+        if not lead.is_finite() or lead.contains(0):
+            return None
+        return Enclosure(mpmath.inf if lead > 0 else -mpmath.inf, mpmath.mpf(0))
 
     def _checked(self, given: dict[str, Any]) -> dict[str, Any]:
         allowed = (*self.arguments, *(name for name, _ in self.domains))
@@ -162,14 +177,20 @@ class Result:
         kept = tuple((p, d) for p, d in self.domains if p not in given)
         return replace(self, template=template, arguments=rest, domains=kept)
 
-    def diff(self, name: str) -> Result:
-        """The partial derivative in an argument (q; q1, q2 or c; sigma_w, sigma_b) or a parameter."""
+    def diff(self, name: Any) -> Result:
+        """The partial derivative in an argument (q; q1, q2 or c; sigma_w, sigma_b) or a parameter, by name."""
+        name = str(name)
         found = [s for s in self.template.free_symbols | {C} if s.name == name]
         if not found or name not in (*self.arguments, *self.parameters):
             raise EocError(
                 f"{self.title or 'this result'} does not depend on {name}", instead=", ".join(self.arguments)
             )
-        template = numbers.differentiate(self.template, found[0])
+        if "c" in self.arguments:
+            from derive.surface.partials import partial
+
+            template = partial(self.template, found[0])
+        else:
+            template = numbers.differentiate(self.template, found[0])
         symbol = rf"\partial_{{{latex(found[0])}}} {self.symbol}" if self.symbol else ""
         return replace(
             self, template=template, title=f"derivative of {self.title or 'the result'} in {name}", symbol=symbol

@@ -105,3 +105,47 @@ def test_refusals_name_what_works():
         theory("tanh(x)").edge_of_chaos(q=-1)
     with pytest.raises(EocError, match="no parameter b"):
         theory("tanh(x)").edge_of_chaos(b=1)
+
+
+def test_scale_invariant_phases_need_no_fixed_point():
+    # He et al. 2015: ReLU keeps the variance at sigma_w^2 = 2; beyond it explodes while correlations still go to 1
+    exploding = theory("relu").at(sigma_w=2, sigma_b=0)
+    assert (exploding.gradient, exploding.geometry) == ("exploding", "c -> 1, as a power law")
+    assert exploding.tendency == "grows without bound"
+    assert theory("relu").at(sigma_w=1, sigma_b=0).gradient == "vanishing"
+    stays = theory("x").at(sigma_w=1, sigma_b=0)
+    assert (stays.gradient, stays.geometry) == ("critical", "c stays")
+    assert theory("abs(x)").at(sigma_w=1, sigma_b=0, q0=3).q.mid == 3
+    biased = theory("relu").at(sigma_w=1, sigma_b=1)
+    assert close(biased.q, 2)
+    assert biased.tendency == "converges"
+
+
+def test_the_curve_ends_at_vanishing_variance_where_phi_vanishes_at_zero():
+    for text, sigma_w in (("tanh(x)", 1), ("gelu", 2), ("3*tanh(x/2)", "0.6666666666666666666")):
+        first = theory(text).edge_of_chaos(sigma_b=0).points[0]
+        assert first.q.mid == 0
+        assert close(first.sigma_w, sigma_w)
+    assert all(p.q.mid > 0 for p in theory("sigmoid").edge_of_chaos(sigma_b=0).points)
+
+
+def test_a_constant_has_no_edge():
+    for text in ("x - x", "2 + 0*x"):
+        for edge in (theory(text).edge_of_chaos(q=1), theory(text).edge_of_chaos(sigma_b="0.1")):
+            assert edge.points == ()
+            assert "constant" in edge.reason
+
+
+def test_a_decreasing_map_is_followed():
+    t = theory("exp(-x**2)")
+    point = t.at(sigma_w=1, sigma_b=0, q0=5)
+    assert point.tendency == "converges"
+    assert point.chi_parallel.upper < 0
+    assert point.basin is None
+
+
+def test_standard_deviations_are_not_negative():
+    with pytest.raises(EocError, match="negative"):
+        theory("tanh(x)").edge_of_chaos(sigma_b=-1)
+    with pytest.raises(EocError, match="negative"):
+        theory("tanh(x)").at(sigma_w=-1)

@@ -115,3 +115,27 @@ def test_distributional_expectations():
 def test_blocks_from_text_and_python_agree():
     assert theory("dense >> tanh(x)").variance_map == theory(Dense() >> Activation("tanh(x)")).variance_map
     assert theory("dense(sigma_w=1.5) >> tanh(x)").variance_map.arguments == ("q", "sigma_b")
+
+
+def test_slopes_at_the_edges_of_the_correlation():
+    relu = expect(Activation("relu"), Activation("relu"))
+    assert abs(relu.diff("q1").number(q1=1, q2=2, c=1).mid - mpmath.sqrt(2) / 4) < 1e-15
+    assert abs(relu.diff("q1").number(q1=1, q2=2, c=-1).mid) < 1e-30
+    step = expect(Activation("1 if x > 0 else 0"), Activation("1 if x > 0 else 0"))
+    assert step.diff("c").number(q1=1, q2=2, c=1).mid == mpmath.inf
+    assert step.diff("q1").number(q1=1, q2=2, c=1).mid == 0
+    gelu = expect(Activation("gelu"), Activation("gelu")).diff("q2")
+    h = mpmath.mpf("1e-8")
+    pair = expect(Activation("gelu"), Activation("gelu"))
+    up, down = (pair.number(q1=1, q2=q, c=1, digits=30).mid for q in ("2.00000001", "1.99999999"))
+    assert abs(gelu.number(q1=1, q2=2, c=1).mid - (up - down) / (2 * h)) < 1e-12
+
+
+def test_conflicts_and_bad_options_are_named():
+    first, second = (Activation("a*x", domains={"a": d}) for d in ((0, 1), (-1, 0)))
+    for combine in (lambda: first >> second, lambda: first + second):
+        with pytest.raises(EocError, match="two domains"):
+            combine()
+    for digits in (0, -1, 1.5):
+        with pytest.raises(EocError, match="digits"):
+            theory("relu").mean.number(q=1, digits=digits)
