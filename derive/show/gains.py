@@ -42,6 +42,8 @@ def gain_document(
 
     torch   None, or {"nonlinearity", "square" (a SymPy expression), "means"} of the same activation in PyTorch
     """
+    from sympy import nan, zoo
+
     import derive
 
     found, names = results(theory), names_of(theory)
@@ -52,6 +54,8 @@ def gain_document(
         row = {"id": name, "title": label, "symbol": {"latex": latex, "unicode": plain}, "meaning": meaning}
         if name == "critical" and theory.maps.jumps:
             rows.append({**row, "text": "none: the activation jumps, so that χ is infinite at every gain"})
+        elif gain.closed.has(zoo, nan):
+            rows.append({**row, "text": "none: the activation is constant"})
         elif theory.domains:
             at_q = gain.subs(q=q)
             rows.append({**row, "kind": str(gain.kind), "formula": formula(at_q.closed, names)})
