@@ -26,8 +26,8 @@ def cost(expr: Expr) -> int:
 
 def tidy(closed: Closed) -> Expr:
     """The closed form as one SymPy expression in its cheapest known form."""
-    forms = closed, reflected(closed)
-    closed = min((*forms, *map(falling, forms)), key=lambda c: (_functions(c), len(c.terms), rising(c)))
+    spellings = closed, reflected(closed)
+    closed = min((*spellings, *map(falling, spellings)), key=lambda c: (_functions(c), len(c.terms), rising(c)))
     printer = Printer(closed.scalars)
     summands = _angles(dict(closed.terms), closed.scalars)
     common = _common([coefficient for _, coefficient, _ in summands], closed.scalars)

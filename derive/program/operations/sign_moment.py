@@ -76,17 +76,19 @@ def _canonical(args: tuple[Expr, ...]) -> tuple[int, tuple[Expr, ...]]:
     ranked = sorted(set(bodies), key=default_sort_key)
     ranks = [ranked.index(body) for body in bodies]
     zero = [body.is_zero for body in bodies]
-    best, found = None, set()
+    best: tuple | None = None
+    ordered: tuple[Expr, ...] = args
+    found: set[int] = set()
     for order in _ORDERS:
         for flip, pairs in _FLIPS:
             turned = [0 if zero[n] else signs[n] * pair for n, pair in zip(order, pairs, strict=True)]
             key = (sum(s < 0 for s in turned), [ranks[n] for n in order], [-s for s in turned])
-            if best is None or key < best[0]:
-                arguments = tuple(s * bodies[n] if s else bodies[n] for n, s in zip(order, turned, strict=True))
-                best, found = (key, arguments), set()
-            if key == best[0]:
+            if best is None or key < best:
+                ordered = tuple(s * bodies[n] if s else bodies[n] for n, s in zip(order, turned, strict=True))
+                best, found = key, set()
+            if key == best:
                 found.add(flip[0] * flip[1] * flip[2] * flip[3])
-    return (0 if len(found) == 2 else found.pop()), best[1]
+    return (0 if len(found) == 2 else found.pop()), ordered
 
 
 def _exact(mp, *r):
