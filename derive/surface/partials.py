@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from sympy import Derivative, Expr, Integer, Symbol, sqrt
 
-from derive.activation.normal_form import derivative, normal_form, to_piecewise
+from derive.activation.cells import Cell
+from derive.activation.normal_form import derivative, jumps, normal_form, to_piecewise
+from derive.activation.terms import from_cells
 from derive.emit import Partial
 from derive.gaussian import numbers
 from derive.gaussian.factors import pair_factors
 from derive.gaussian.node import GaussianE, pair
 from derive.program.symbols import DELTA, Q1, Q2, C, K, X
+from derive.records import Unsupported
 from derive.surface.jumps import Slope, at_corners, at_jumps
 
 
@@ -25,7 +28,10 @@ def stated(template: Expr, names: tuple[str, ...]) -> dict[str, Partial]:
     law = tuple(name for name in names if name in ("q1", "q2", "c"))
     found = {}
     for name in names:
-        first = partial(template, symbols[name]) if name in symbols else Integer(0)
+        try:
+            first = partial(template, symbols[name]) if name in symbols else Integer(0)
+        except Unsupported:
+            continue  # no derivative is stated in this parameter, and asking for it says so
         second = {n: Partial(resolved(partial(first, symbols[n]))) for n in law} if name == "c" else {}
         found[name] = Partial(resolved(first), second)
     return found
@@ -89,7 +95,20 @@ def _node(node: GaussianE, symbol: Symbol) -> Expr:
     if symbol == C:
         faces = at_jumps(first, second.smooth, Q1) + at_jumps(second, first.smooth, Q2)
         return sqrt(Q1 * Q2) * (_pair(first.smooth, second.smooth) + faces + at_corners(first, second))
-    return _pair(f.diff(symbol), g) + _pair(f, g.diff(symbol))
+    return _pair(_in_parameter(f, symbol), g) + _pair(f, _in_parameter(g, symbol))
+
+
+def _in_parameter(f: Expr, symbol: Symbol) -> Expr:
+    """df/da piece by piece: right where f is continuous at breakpoints that move with a.
+
+    Raises Unsupported where f jumps there: its derivative has a Dirac part.
+    """
+    form = normal_form(f)
+    for jump in jumps(form):
+        if jump.at.has(symbol):
+            raise Unsupported(f"the derivative in {symbol} of a function that jumps at {jump.at}")
+    cells = [Cell(cell.lower, cell.upper, cell.value.diff(symbol)) for cell in form.cells]
+    return to_piecewise(from_cells(cells))
 
 
 def _pair(f: Expr, g: Expr) -> Expr:
