@@ -13,13 +13,17 @@ from flint import arb
 NODES = 24
 
 
-def rule() -> str:
-    """The nodes and weights on [0, 1] as text, rounded from rigorous enclosures."""
+def nodes_and_weights(n: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The n-point Gauss-Legendre rule on [0, 1], rounded from rigorous enclosures."""
     with flint.ctx.workprec(100):
-        pairs = [arb.legendre_p_root(NODES, k, weight=True) for k in range(NODES)]
-        nodes = [float(((1 + node) / 2).mid()) for node, _ in pairs]
-        weights = [float((weight / 2).mid()) for _, weight in pairs]
-    listed = (("_NODES", nodes), ("_WEIGHTS", weights))
+        pairs = [arb.legendre_p_root(n, k, weight=True) for k in range(n)]
+        nodes = tuple(float(((1 + node) / 2).mid()) for node, _ in pairs)
+        return nodes, tuple(float((weight / 2).mid()) for _, weight in pairs)
+
+
+def rule() -> str:
+    """The nodes and weights on [0, 1] as text."""
+    listed = zip(("_NODES", "_WEIGHTS"), nodes_and_weights(NODES), strict=True)
     return "\n".join(f"{name} = (\n" + "".join(f"    {v!r},\n" for v in values) + ")" for name, values in listed)
 
 

@@ -23,6 +23,7 @@ from derive.records import Kind, Unsupported
 from derive.surface.emission_series import series_function
 from derive.surface.partials import stated
 from derive.surface.series import SeriesResult
+from derive.surface.small import SMALL_BACKENDS, careful_functions, careful_parts, careful_text
 
 if TYPE_CHECKING:
     from derive.surface.activations import Activation
@@ -65,12 +66,12 @@ def result_code(result: Result, backend: str) -> str:
 
 def results_code(results: dict[str, Result], backend: str, header: str, extra: Iterable[EmittedFunction] = ()) -> str:
     """One module with several results as functions named by the keys."""
-    functions, wrappers, sums = list(extra), [], []
+    functions, wrappers, sums, careful = list(extra), [], [], []
     for name, result in results.items():
         if isinstance(result, SeriesResult):
             if backend not in mixtures():
                 raise Unsupported(f"{backend} code sums no series", instead=" or ".join(mixtures()))
-            inner, wrapper = series_function(name, result, *_names(result), partial(_doc, result))
+            inner, wrapper = series_function(name, result, *_names(result), partial(_doc, result, backend=backend))
             functions += inner
             sums.append(wrapper)
             continue
@@ -83,7 +84,13 @@ def results_code(results: dict[str, Result], backend: str, header: str, extra: I
                 instead="numpy, torch or jax",
             )
         if not open_nodes:
-            functions.append(_closed_function(name, result, closed, backend))
+            made = _closed_function(name, result, closed, backend)
+            found = careful_parts(result) if backend in SMALL_BACKENDS else None
+            if found is None:
+                functions.append(made)
+                continue
+            functions += careful_functions(made, found, result)
+            careful.append((made, found))
             continue
         if backend not in quadratures():
             raise Unsupported(
@@ -95,6 +102,10 @@ def results_code(results: dict[str, Result], backend: str, header: str, extra: I
         functions += inner
         wrappers.append(wrapper)
     text = emit(tuple(functions), backend, header)
+    if careful:
+        if "def _differentiable(" not in text and backends()[backend].stated:
+            text += "\n\n" + backends()[backend].stated.strip("\n") + "\n"
+        text += "\n\n" + careful_text(careful, backend)
     if wrappers:
         quadrature = quadratures()[backend]
         text += "\n\n" + "\n\n\n".join((quadrature.source, *map(quadrature.write, wrappers))) + "\n"

@@ -141,3 +141,36 @@ def test_slopes_of_pairs_are_emitted_with_their_gradients(text, names):
     function = result.compile("torch")
     (gradient,) = torch.autograd.grad(function(1.5, 0.5, c, **given), c)
     assert float(gradient) == pytest.approx(central(result, "c", {"q1": 1.5, "q2": 0.5, "c": 0.3, **given}), rel=1e-8)
+
+
+@pytest.mark.parametrize("text", ["elu", "selu"])
+def test_small_variances_where_the_closed_form_cancels(text):
+    """Within 1e-14 of sqrt(m2(q1) m2(q2)); the formula itself loses every digit at q = 1e-12."""
+    t = theory(text)
+    given = dict.fromkeys(t.covariance_map.parameters, "0.75")
+    floats = dict.fromkeys(given, 0.75)
+    kernel, second = t.covariance_map.compile("numpy"), t.second_moment.compile("numpy")
+    variances = ("1e-12", "1e-6", "0.049", "0.051", "2", "1000")
+    moment = {q: float(t.second_moment.number(q=q, **given)) for q in variances}
+    for q in variances:
+        assert float(second(float(q), **floats)) == pytest.approx(moment[q], rel=1e-14)
+    for q1, q2 in (("1e-12", "1e-12"), ("1e-6", "1e-12"), ("0.049", "0.051"), ("1e-12", "2"), ("1e-6", "1000")):
+        for c in ("-1", "-0.999999999", "-0.5", "0.25", "0.99", "1"):
+            truth = float(t.covariance_map.number(q1=q1, q2=q2, c=c, **given))
+            error = abs(float(kernel(float(q1), float(q2), float(c), **floats)) - truth)
+            assert error <= 1e-14 * (moment[q1] * moment[q2]) ** 0.5, (q1, q2, c)
+
+
+def test_small_variances_in_torch_keep_gradients_and_batches():
+    t = theory("elu")
+    kernel = t.covariance_map.compile("torch")
+    q = torch.tensor([1e-6, 1.0, 1e-3], dtype=torch.float64)
+    c = torch.tensor([1.0, 0.5, -0.25], dtype=torch.float64)
+    plain = t.covariance_map.compile("numpy")(q.numpy(), 2.0, c.numpy(), alpha=0.75)
+    np.testing.assert_allclose(kernel(q, 2.0, c, alpha=0.75), plain, rtol=1e-13)
+    slope = torch.func.vmap(torch.func.grad(lambda q, c: kernel(q, 2.0, c, alpha=0.75), argnums=1))(q, c)
+    want = [
+        float(t.covariance_map.diff("c").number(q1=str(a), q2=2, c=str(b), alpha="0.75"))
+        for a, b in zip(q.tolist(), c.tolist(), strict=True)
+    ]
+    np.testing.assert_allclose(slope, want, rtol=1e-11)
