@@ -39,6 +39,7 @@ class Scalars:
             k, q1, q2 = (self._lifted[s].numer for s in (K, Q1, Q2))
             self.delta = q1 * q2 - k**2
             self._known.add(self.delta)
+            self._lifted[DELTA] = self.field(self.delta)
 
     def lift(self, expr: Expr):
         """The element equal to a SymPy constant."""
