@@ -15,7 +15,7 @@ from derive.gaussian.stops import Blocked
 from derive.program.operations.sigmoid import Sigmoid
 from derive.program.operations.softplus import Softplus
 from derive.program.symbols import X
-from derive.records import Kind, Unsupported
+from derive.records import EocError, Kind, Unsupported
 
 ACCURACY = Fraction(1, 10**9)
 SILU = X * Sigmoid(X)
@@ -44,11 +44,11 @@ ONE = {
 }
 
 
-def reached(node, values, digits=16):
+def reached(node, values, digits=16, accuracy=ACCURACY):
     """The sum and its error bound as a ball."""
     full = {name: Fraction(value) for name, value in values.items()}
     with flint.ctx.workprec(170):
-        found = series_answer(node, ACCURACY)
+        found = series_answer(node, accuracy)
         law = numbers.numeric_law(node, full, digits)
         given = {**full, **{k: v for k, v in law.items() if k != "edge"}}
         bounds = [numbers.evaluate(bound, given, digits)[0].upper() for bound in found.bounds]
@@ -83,6 +83,12 @@ def test_two_variables(name):
         value, bound = reached(node, {"q1": 1, "q2": 2, "c": c})
         assert value.overlaps(enclose(node, {"q1": Fraction(1), "q2": Fraction(2), "c": Fraction(c)}, 16))
         assert bound < 1e-8
+
+
+def test_half_spaces_beside_logistic_functions():
+    body = Max(X, 0) * Sigmoid(X) - 2
+    value, _ = reached(pair(body, body), {"q1": 1, "q2": "1/2", "c": "1/3"}, accuracy=Fraction(1, 1000))
+    assert value.overlaps(enclose(pair(body, body), {"q1": Fraction(1), "q2": Fraction(1, 2), "c": Fraction(1, 3)}))
 
 
 def test_a_parameter_stays_a_symbol():
@@ -131,6 +137,8 @@ def test_what_is_not_of_the_family_is_named():
         series_answer(single(tanh(X**3)), ACCURACY)
     with pytest.raises(Blocked, match="Softplus"):
         series_answer(single(X * tanh(Softplus(X))), ACCURACY)
+    with pytest.raises(EocError, match="beta"):
+        series_answer(single(tanh(BETA * X) ** 2), ACCURACY).ball({"q": Fraction(1)})
     with pytest.raises(Unsupported, match="3 different"):
         series_answer(single(tanh(X) * tanh(2 * X) * tanh(3 * X)), ACCURACY)
 

@@ -21,7 +21,7 @@ from derive.gaussian.series.tanh_powers import largest_derivative
 from derive.gaussian.stops import Blocked
 from derive.program import freeze, run_balls
 from derive.program.symbols import X
-from derive.records import Kind, Unsupported
+from derive.records import EocError, Kind, Unsupported
 
 MOST_SUMS = 2
 """Products of more heads are n^3 terms or more."""
@@ -95,6 +95,9 @@ class SeriesAnswer:
             inputs = tuple(sorted(template.free_symbols, key=str))
             own = {symbol.name: acb(_ball(s)) for symbol, s in zip(self.symbols, scales, strict=False)}
             both = {**given, **own}
+            missing = [s.name for s in inputs if s.name not in both]
+            if missing:
+                raise EocError(f"no value for {missing[0]}", instead=f"give {missing[0]} a number")
             program = _program(template, inputs)
             value = run_balls(program, {s.name: both[s.name] for s in inputs})["value"].real
             total = total + _ball(weight) * value
