@@ -63,7 +63,7 @@ def _beside(result: Result) -> tuple[tuple[EmittedFunction, ...], str]:
         doc = '    """E phi\'(u) phi\'(v) at correlation 1 - e."""'
         return (), f"{head}\n{doc}\n    return derivative_covariance_map(q1, q2, 1 - e{given})\n\n\n"
     e = Symbol("e", nonnegative=True)
-    bindings = (("K", (1 - e) * sqrt(Q1 * Q2)), ("Delta", Q1 * Q2 * e * (2 - e)))
-    bindings = bindings if closed.has(K, DELTA) else ()
+    both = (("K", (1 - e) * sqrt(Q1 * Q2)), ("Delta", Q1 * Q2 * e * (2 - e)))
+    bindings = both if closed.has(K, DELTA) else ()
     doc = "E phi'(u) phi'(v) at correlation 1 - e."
     return (EmittedFunction(name, closed, ("q1", "q2", "e"), result.parameters, doc, {}, bindings),), ""

@@ -18,7 +18,7 @@ class LineIntegral(Expr):
     is_finite = True
 
     def __new__(cls, integrand: Lambda, lower: Expr, upper: Expr) -> LineIntegral:
-        return Expr.__new__(cls, integrand, sympify(lower), sympify(upper))
+        return Expr.__new__(cls, integrand, sympify(lower, strict=True), sympify(upper, strict=True))
 
     integrand = property(lambda self: self.args[0].expr)
     lower = property(lambda self: self.args[1])

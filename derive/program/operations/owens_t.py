@@ -72,10 +72,9 @@ def _owens_t(h, a):
     return mp.quad(lambda x: mp.exp(-(h**2)*(1 + x**2)/2)/(1 + x**2), [0, a])/(2*mp.pi)
 '''
 
-JAX = TORCH.replace("torch.broadcast_tensors", "jnp.broadcast_arrays")
-JAX = (
-    owens_t_source("jnp", "0.5*jax.scipy.special.erfc(0.7071067811865476*{0})") + JAX[JAX.index("\n\ndef _owens_t_d_h") :]
-)
+_TAIL = "0.5*jax.scipy.special.erfc(0.7071067811865476*{0})"
+_SLOPES = TORCH[TORCH.index("\n\ndef _owens_t_d_h") :].replace("torch.broadcast_tensors", "jnp.broadcast_arrays")
+JAX = owens_t_source("jnp", _TAIL) + _SLOPES
 JAX = JAX.replace("torch.erf", "jax.scipy.special.erf").replace("torch.", "jnp.")
 
 OPERATION = Operation(
