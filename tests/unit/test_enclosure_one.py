@@ -101,7 +101,11 @@ def test_reference_values_are_contained(name, f, q, value):
 
 
 @pytest.mark.parametrize("q", ["1e-12", "1e-6", "1", "100", "1e6", "1e12"])
-@pytest.mark.parametrize("f", [TANH2, SOFTSIGN2, MISH2, MISH, HARDTANH2, ELU2], ids=str)
+@pytest.mark.parametrize(
+    "f",
+    [TANH2, SOFTSIGN2, MISH2, MISH, HARDTANH2, ELU2],
+    ids=["tanh^2", "softsign^2", "mish^2", "mish", "hardtanh^2", "elu^2"],
+)
 def test_more_digits_agree_with_fewer(f, q):
     rough, fine = enclose_one(f, Fraction(q)), enclose_one(f, Fraction(q), digits=25)
     assert rough.overlaps(fine)
