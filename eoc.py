@@ -91,7 +91,9 @@ def _guarded(run) -> int:
         package = (error.name or "").partition(".")[0]
         if package not in EXTRAS:
             return _internal(error)
-        return _complain(f'error: this needs the package {package}\ninstead: pip install "eoc[{EXTRAS[package]}]"', 2)
+        extra = EXTRAS[package]
+        instead = f'pip install "eoc[{extra}]", or pip install ".[{extra}]" in a clone'
+        return _complain(f"error: this needs the package {package}\ninstead: {instead}", 2)
     except OSError as error:
         if error.filename is None:
             return _internal(error)

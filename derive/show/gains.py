@@ -73,9 +73,27 @@ def gain_document(
         "activation": {"title": title, "parameters": [[name, str(domain)] for name, domain in theory.domains]},
         "moments": _moments(found, q) if not theory.domains else [],
         "gains": rows,
+        "joint": _joint(theory) if not theory.domains else None,
         "torch": None if torch is None else _torch(theory, found, torch, names, q),
         "leaky_slope": _leaky_slope(found, q) if not theory.domains else None,
     }
+
+
+def _joint(theory: Any) -> dict[str, Any]:
+    """The points where V(q) = q and chi(q) = 1 hold together without biases, with the gain of each."""
+    edge = attempt(lambda: theory.edge_of_chaos(sigma_b=0))
+    if isinstance(edge, str):
+        return {"points": [], "reason": edge}
+    points = [
+        {
+            "sigma_w": certified(p.sigma_w),
+            "q": certified(p.q),
+            "stable": p.stable,
+            "chi_parallel": certified(p.chi_parallel),
+        }
+        for p in edge.points
+    ]
+    return {"points": points, "reason": edge.reason}
 
 
 def _moments(found: Mapping[str, Any], q: Fraction) -> list[dict[str, Any]]:

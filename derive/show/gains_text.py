@@ -37,6 +37,7 @@ def gains_table(document: Mapping[str, Any]) -> RenderableType:
             ),
         ]
         parts += [Padding(Text(line), (0, 0, 0, 2)) for line in (row["meaning"], *_depth(row, q))]
+    parts += _joint(document["joint"])
     parts += [Text(), *_torch(document, q)]
     if document["leaky_slope"]:
         parts.append(Text(f"leaky ReLU slope a with the same E φ²: {document['leaky_slope']['text']}"))
@@ -44,6 +45,22 @@ def gains_table(document: Mapping[str, Any]) -> RenderableType:
         name, domain = document["activation"]["parameters"][0]
         parts.append(Text(f"{name} in {domain}; numbers, fixed points and stability: --set {name}=...", style="dim"))
     return Group(*parts)
+
+
+def _joint(joint: Mapping[str, Any] | None) -> list[RenderableType]:
+    """The edge of chaos without biases: the gain that keeps both the variance and the gradients."""
+    if joint is None:
+        return []
+    lines = [
+        Text(),
+        Text("without biases, V(q*) = q* and χ(q*) = 1 together (the edge of chaos at σ_b = 0)", style="bold"),
+    ]
+    for point in joint["points"]:
+        word = {True: "stable", False: "unstable", None: "marginally stable"}[point["stable"]]
+        lines.append(Text(f"  σ_w = {point['sigma_w']['text']} at q* = {point['q']['text']}, {word}"))
+    if joint["reason"]:
+        lines.append(Text(f"  {joint['reason']}"))
+    return list(lines)
 
 
 def _value(row: Mapping[str, Any]) -> str:
