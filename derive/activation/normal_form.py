@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sympy import Expr, S, expand, oo
+from sympy import Add, Expr, Pow, S, expand, oo, together
 
 from derive.activation.cells import Cell, overlay, sign_of
 from derive.activation.decompose import decompose
@@ -88,4 +88,11 @@ def compose_affine(form: NormalForm, slope: Expr, offset: Expr) -> NormalForm:
 
 def derivative(form: NormalForm) -> tuple[NormalForm, tuple[Jump, ...]]:
     """The function f' away from breakpoints, and the Dirac parts of f' at the jumps of f."""
-    return _map(form, lambda value: value.diff(X)), jumps(form)
+    return _map(form, lambda value: _over_one_pole(value.diff(X))), jumps(form)
+
+
+def _over_one_pole(value: Expr) -> Expr:
+    """Summands with a pole at 0 as one quotient: cos(x)/x - sin(x)/x**2 has a value at 0, its summands have none."""
+    if isinstance(value, Add) and any(p.base == X and p.exp.is_negative for p in value.atoms(Pow)):
+        return together(value)
+    return value

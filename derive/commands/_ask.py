@@ -44,6 +44,10 @@ class Asked:
     @cached_property
     def activation(self) -> Any:
         """The Activation, where TEXT is no block; else None."""
+        from derive.formula import read
+
+        if ">>" not in self.text:
+            read(self.text, domains=self.domains or None)  # refuses a bad text before anything heavy is loaded
         from derive.surface.activations import Activation
         from derive.surface.blocks import split_stages
 
@@ -54,10 +58,11 @@ class Asked:
     @cached_property
     def theory(self) -> Any:
         """The Theory."""
+        activation = self.activation
         from derive.surface.blocks import theory
 
-        if self.activation is not None:
-            return theory(self.activation)
+        if activation is not None:
+            return theory(activation)
         return theory(self.text, domains=self.domains or None, **self.values)
 
     @property

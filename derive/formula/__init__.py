@@ -1,11 +1,27 @@
-"""Formula text, SymPy expressions and torch modules to trees, and trees to SymPy and to text."""
+"""Formula text, SymPy expressions and torch modules to trees, and trees to SymPy and to text.
 
-from derive.formula.build import to_sympy
-from derive.formula.composition import compose
-from derive.formula.intervals import exact, interval
-from derive.formula.module import read_module
-from derive.formula.printer import show_text
-from derive.formula.reader import read
-from derive.formula.unbuild import from_sympy
+Names are loaded when they are first asked for: a text can be read and refused before SymPy is there.
+"""
 
-__all__ = ["compose", "exact", "from_sympy", "interval", "read", "read_module", "show_text", "to_sympy"]
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_HOME = {
+    "compose": "composition",
+    "exact": "intervals",
+    "from_sympy": "unbuild",
+    "interval": "intervals",
+    "read": "reader",
+    "show_text": "printer",
+    "to_sympy": "build",
+}
+
+__all__ = ["compose", "exact", "from_sympy", "interval", "read", "show_text", "to_sympy"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(f"derive.formula.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

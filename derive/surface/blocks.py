@@ -159,8 +159,10 @@ class Theory:
     @cached_property
     def chi(self) -> Result:
         """The gradient gain sigma_w^2 E phi'(sqrt(q) Z)^2; infinite for a function that jumps."""
-        template = oo if self.maps.jumps else self.maps.backward.xreplace({Q1: Q})
-        return self._result(template, ("q",), "gradient gain", r"\chi(q)", sigmas=True)
+        finite = self.maps.backward.xreplace({Q1: Q})
+        template = oo if self.maps.jumps else finite
+        names = ("q", "sigma_w") if SIGMA_W in finite.free_symbols else ("q",)
+        return self._result(template, names, "gradient gain", r"\chi(q)")
 
     @cached_property
     def chi_parallel(self) -> Result:

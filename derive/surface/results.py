@@ -108,7 +108,7 @@ class Result:
             raise EocError(f"digits = {digits!r}", why="the number of certified digits wanted", instead="digits=16")
         given = self._checked({**(values or {}), **named})
         if self.template.is_infinite:
-            return Enclosure(mpmath.inf if self.template.is_positive else -mpmath.inf, mpmath.mpf(0))
+            return Enclosure(mpmath.inf if self.template.is_extended_positive else -mpmath.inf, mpmath.mpf(0))
         if given.get("q") == 0 or given.get("q1") == 0 or given.get("q2") == 0:
             from derive.surface.expansions import limit_at_zero
 

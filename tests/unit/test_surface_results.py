@@ -139,3 +139,21 @@ def test_conflicts_and_bad_options_are_named():
     for digits in (0, -1, 1.5):
         with pytest.raises(EocError, match="digits"):
             theory("relu").mean.number(q=1, digits=digits)
+
+
+def test_a_jump_makes_the_gain_infinite_at_every_sigma_w():
+    chi = theory("1 if x > 0 else 0").chi
+    assert chi.arguments == ("q", "sigma_w")
+    assert chi.number(q=1, sigma_w=1).mid == mpmath.inf
+
+
+@pytest.mark.parametrize("text", ["sin(x)/x", "tanh(x)/x", "(1 - cos(x))/x"])
+def test_slopes_of_filled_singularities_have_numbers(text):
+    phi = Activation(text)
+    f = mpmath.sin if text == "sin(x)/x" else mpmath.tanh if "tanh" in text else lambda x: 1 - mpmath.cos(x)
+
+    with mpmath.workdps(40):
+        expected = 2 * mpmath.quad(
+            lambda x: mpmath.diff(lambda y: f(y) / y, x) ** 2 * mpmath.npdf(x), ["1e-9", 1, 4, 10]
+        )
+    assert abs(expect(phi.derivative() ** 2).number(q=1).mid - expected) < 1e-8
