@@ -14,11 +14,12 @@ _HOME = {
     "from_sympy": "unbuild",
     "interval": "intervals",
     "read": "reader",
+    "read_module": "module",
     "show_text": "printer",
     "to_sympy": "build",
 }
 
-__all__ = ["compose", "exact", "from_sympy", "interval", "read", "show_text", "to_sympy"]
+__all__ = ["compose", "exact", "from_sympy", "interval", "read", "read_module", "show_text", "to_sympy"]
 
 
 def __getattr__(name: str) -> Any:
