@@ -9,6 +9,7 @@ from sympy import Expr, Integer
 
 from derive.layers.dense import Dense
 from derive.layers.elementwise import Elementwise
+from derive.layers.unit import gaussian
 from derive.program.symbols import Q1, Q2, K
 from derive.records import EocError, Unsupported
 from derive.records.state import State
@@ -49,7 +50,7 @@ class Block:
 
 def as_layer(stage: Any) -> Any:
     """The layer a stage stands for: a layer itself, or anything with a `layer` attribute."""
-    if hasattr(stage, "forward") and hasattr(stage, "backward"):
+    if hasattr(stage, "forward"):
         return stage
     if hasattr(stage, "layer"):
         return stage.layer
@@ -71,8 +72,7 @@ def join(first: Any, second: Any) -> Block:
 
 def start() -> State:
     """The state at the output of the first Dense: a centred Gaussian pair with (q1, q2, K)."""
-    zero = Integer(0)
-    return State(zero, zero, Q1, Q2, K, gaussian=True)
+    return gaussian(Q1, Q2, K, Integer(1), Integer(1))
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class BlockMaps:
 
     output    state of the block's output (before its first Dense is met again)
     cycle     state after that Dense: the next pre-activation
-    backward  factor by which the second moment of a gradient grows over one turn
+    backward  factor by which the squared norm of a gradient grows over one turn
     """
 
     output: State
@@ -96,15 +96,14 @@ def maps(block: Block) -> BlockMaps:
     Source: mean-field signal propagation, Poole et al. 2016 (arXiv 1606.05340) and Schoenholz et al. 2017
     (arXiv 1611.01232); the gradient recursion rests on forward and backward weights being independent.
     """
-    state, gain, jumps = start(), Integer(1), []
+    state, jumps = start(), []
     output = state
     stages = block.cycle()
     for position, stage in enumerate(stages):
         if position == len(stages) - 1:
             output = state
-        gain = gain * stage.backward(state)
         state = stage.forward(state)
         jumps += list(getattr(stage, "jumps", ()))
     if not any(isinstance(stage, Elementwise) for stage in stages):
         raise Unsupported("the block has no activation", instead="join one: Dense() >> Activation('identity')")
-    return BlockMaps(output, state, gain, tuple(jumps))
+    return BlockMaps(output, state, state.gain, tuple(jumps))

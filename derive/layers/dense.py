@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sympy import Expr, Integer, Rational
+from sympy import Expr, Rational
 
+from derive.layers.unit import gaussian
 from derive.program.symbols import SIGMA_B, SIGMA_W
 from derive.records import EocError
 from derive.records.state import State
@@ -34,18 +35,17 @@ class Dense:
         return w, b
 
     def forward(self, state: State) -> State:
-        """The state of the pre-activation."""
+        """The state of the pre-activation.
+
+        Gradients grow by sigma_w^2 through W^T, whatever the widths: E |W^T d|^2 = sigma_w^2 |d|^2.
+        """
         w, b = self.symbols
-        zero = Integer(0)
 
         def push(moment: Expr) -> Expr:
             return w**2 * moment + b**2
 
-        return State(zero, zero, push(state.second1), push(state.second2), push(state.cross), gaussian=True)
-
-    def backward(self, state: State) -> Expr:
-        """Growth of the second moment of a gradient through W^T, fan-in = fan-out: sigma_w^2."""
-        return self.symbols[0] ** 2
+        q1, q2, cross = push(state.second1), push(state.second2), push(state.cross)
+        return gaussian(q1, q2, cross, w**2 * state.gain, w**2 * state.tangent)
 
     def __rshift__(self, other: Any) -> Any:
         from derive.layers.block import join

@@ -7,10 +7,10 @@ from typing import Any
 
 from sympy import Expr
 
-from derive.gaussian.node import pair, single
+from derive.layers.unit import of_unit
 from derive.program.symbols import X
 from derive.records import EocError
-from derive.records.state import State
+from derive.records.state import State, Unit
 
 
 @dataclass(frozen=True)
@@ -34,22 +34,17 @@ class Elementwise:
     source: Any = field(default=None, compare=False)
 
     def forward(self, state: State) -> State:
-        """The state after the activation; it is no longer Gaussian."""
-        self._demand(state)
-        f, s = self.phi, state
-        return State(
-            single(f, s.second1),
-            single(f, s.second2),
-            single(f**2, s.second1),
-            single(f**2, s.second2),
-            pair(f, f, s.second1, s.second2, s.cross),
-            gaussian=False,
-        )
-
-    def backward(self, state: State) -> Expr:
-        """E phi'(z)^2 at the first input's variance."""
-        self._demand(state)
-        return single(self.dphi**2, state.second1)
+        """The state after the activation: phi of a function of Gaussian units is another one."""
+        unit = state.unit
+        if unit is None:
+            raise EocError(
+                "an activation needs a Gaussian pre-activation",
+                why="the signal is Gaussian only after a layer with fresh weights",
+                instead="put a Dense between: ... >> Dense() >> ...",
+            )
+        outer = self.dphi.subs(X, unit.body)
+        body, slopes = self.phi.subs(X, unit.body), tuple(outer * slope for slope in unit.slopes)
+        return of_unit(Unit(unit.variables, body, slopes, unit.law), state.before)
 
     def then(self, outer: Elementwise) -> Elementwise:
         """The composed activation outer(self(x))."""
@@ -60,14 +55,6 @@ class Elementwise:
         domains = tuple(dict((*self.domains, *outer.domains)).items())
         name = f"{outer.name}({self.name})" if self.name and outer.name else ""
         return Elementwise(phi, to_piecewise(slope), jumps, name, domains)
-
-    def _demand(self, state: State) -> None:
-        if not state.gaussian:
-            raise EocError(
-                "an activation needs a Gaussian pre-activation",
-                why="the signal is Gaussian only after a layer with fresh weights",
-                instead="put a Dense between: ... >> Dense() >> ...",
-            )
 
     def __rshift__(self, other: Any) -> Any:
         from derive.layers.block import join

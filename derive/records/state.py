@@ -1,4 +1,4 @@
-"""What a layer sees of the signal: the moments of one coordinate for a pair of inputs."""
+"""What a layer sees of the signal: one coordinate for a pair of inputs, and how a small change reaches it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,42 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sympy import Expr
+    from sympy import Expr, Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A coordinate written as a function of independent Gaussian units of the layer below.
+
+    variables  z1, ..., zk: independent, each with the law (q1, q2, cross) over the two inputs
+    body       the coordinate f(z1, ..., zk)
+    slopes     its partial derivatives away from kinks, one a variable
+    law        (q1, q2, cross): variances of a unit at the two inputs and their covariance
+    """
+
+    variables: tuple[Symbol, ...]
+    body: Expr
+    slopes: tuple[Expr, ...]
+    law: tuple[Expr, Expr, Expr]
+
+    @property
+    def linear(self) -> bool:
+        """Whether the coordinate is the Gaussian unit itself."""
+        return self.variables == (self.body,)
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """First and second moments of a coordinate of the stream, for two inputs.
+    """First and second moments of a coordinate of the stream, for two inputs, and the gains up to it.
 
     mean1, mean2      E x for each input
     second1, second2  E x^2 for each input
     cross             E x1 x2
-    gaussian          whether (x1, x2) is jointly Gaussian (only after a layer with fresh weights)
+    gain              growth of the squared norm of a gradient on its way back from here to the start, at the first
+                      input: the sum of E (dx/dz)^2 over the units z that the coordinate depends on
+    tangent           the same for two inputs, the sum of E dx1/dz1 dx2/dz2: what multiplies the tangent kernel
+    unit              the coordinate as a function of Gaussian units, None where only moments are known
+    before            gain and tangent at those Gaussian units
     """
 
     mean1: Expr
@@ -24,4 +49,12 @@ class State:
     second1: Expr
     second2: Expr
     cross: Expr
-    gaussian: bool
+    gain: Expr
+    tangent: Expr
+    unit: Unit | None
+    before: tuple[Expr, Expr]
+
+    @property
+    def gaussian(self) -> bool:
+        """Whether (x1, x2) is a centred jointly Gaussian pair (only after a layer with fresh weights)."""
+        return self.unit is not None and self.unit.linear
