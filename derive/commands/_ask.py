@@ -44,10 +44,7 @@ class Asked:
     @cached_property
     def activation(self) -> Any:
         """The Activation, where TEXT is no block; else None."""
-        from derive.formula import read
-
-        if ">>" not in self.text:
-            read(self.text, domains=self.domains or None)  # refuses a bad text before anything heavy is loaded
+        refuse_unreadable(self.text, self.domains)
         from derive.surface.activations import Activation
         from derive.surface.blocks import split_stages
 
@@ -111,6 +108,14 @@ class Asked:
         from derive.show.stages import stage
 
         return self.recall(f"stage:{name}", lambda: stage(name, self.theory, self.activation))
+
+
+def refuse_unreadable(text: str, domains: Mapping[str, Interval]) -> None:
+    """Raise FormulaError for a bad formula before SymPy or torch are loaded; a block is left to its own reader."""
+    from derive.formula import read
+
+    if ">>" not in text:
+        read(text, domains=domains or None)
 
 
 def _citation(source: Any) -> str:

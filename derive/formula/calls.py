@@ -9,7 +9,7 @@ from derive import catalogue
 from derive.formula import nodes
 from derive.formula.limits import MAX_NODES
 from derive.formula.vocabulary import ALIASES, unknown_function
-from derive.program.registry import by_spelling
+from derive.program.declared import typed
 from derive.records import FormulaError, Node
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ def call(parser: Parser, token: Token, prefix: str) -> Node:
     if name == "sinc" and prefix in PI_SINC and len(args) == 1:
         parser.notes.append(f"{prefix}sinc(x) is read as sin(pi*x)/(pi*x), as that library defines it")
         args = [parser.binary("mul", Node("const", value="pi"), args[0], span)]
-    if name not in by_spelling() and name in ALIASES:
+    if name not in typed() and name in ALIASES:
         name = ALIASES[name]
-    known = by_spelling().get(name)
+    known = typed().get(name)
     entry = catalogue.entry(name)
     if name == "log" and len(args) == 2:
         logs = [operation(parser, "log", (arg,), span) for arg in args]
@@ -76,7 +76,7 @@ def arguments(parser: Parser) -> tuple[list[Node], dict[str, Node], int]:
 
 def operation(parser: Parser, name: str, args: tuple[Node, ...] | list[Node], span: Span) -> Node:
     """A node of one operation, with the number of its arguments checked."""
-    known = by_spelling()[name]
+    known = typed()[name]
     if known.arity >= 0 and len(args) != known.arity:
         wanted = COUNTS[known.arity] if known.arity < len(COUNTS) else f"{known.arity} arguments"
         parser.fail(span, f"{name} takes {wanted}, not {len(args)}", instead=_example(name, known.arity))
@@ -217,7 +217,7 @@ def _heaviside(parser, name, args, keywords, span):
         parser.notes.append(f"the second argument of {name}, its value at the jump, has no effect on expectations")
         args = args[:1]
     (arg,) = _positional(parser, name, args, keywords, span, 1)
-    if "step" in by_spelling():
+    if "step" in typed():
         return operation(parser, "step", (arg,), span)
     return Node("gt", (arg, nodes.num(0)), span=span)
 

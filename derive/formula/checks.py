@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from derive.formula import nodes
 from derive.formula.limits import MAX_DEPTH, MAX_MAGNITUDE, MAX_NODES, MAX_OPERANDS, MAX_POWER
 from derive.formula.messages import fail
-from derive.program.registry import operations
+from derive.program.declared import declared
 from derive.records import FormulaError
 
 if TYPE_CHECKING:
@@ -98,8 +98,10 @@ def number(node: Node, values: list, mp):
         return mp.pi if node.value == "pi" else mp.e
     if head in ARITHMETIC:
         return ARITHMETIC[head](mp, *values)
-    if head not in operations():
+    if head not in declared():
         raise FormulaError(f"{head!r} is no operation")
+    from derive.program.registry import operations
+
     return operations()[head].exact(mp, *values)
 
 

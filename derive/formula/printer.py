@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from derive.formula import nodes
-from derive.program.registry import operations
+from derive.program.declared import declared
 from derive.records import Node
 
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
@@ -48,7 +48,7 @@ def _shown(node: Node) -> tuple[str, int]:
     if head == "cond":
         test, first, second = args
         return f"{_show(first, OR)} if {_show(test, OR)} else {_show(second, CONDITIONAL)}", CONDITIONAL
-    spelling = operations()[head].spellings[0]
+    spelling = declared()[head].spellings[0]
     return f"{spelling}({', '.join(_show(arg, CONDITIONAL) for arg in args)})", ATOM
 
 

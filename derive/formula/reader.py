@@ -12,7 +12,7 @@ from derive.formula.messages import fail
 from derive.formula.parser import Parser
 from derive.formula.removable import filled
 from derive.formula.vocabulary import known_functions
-from derive.program.registry import by_spelling
+from derive.program.declared import typed
 from derive.records import Formula, FormulaError, Node
 
 
@@ -100,7 +100,7 @@ def _no_variable(text: str, tree: Node, variables: tuple[str, ...]) -> None:
 
 
 def _density_warning(tree: Node) -> tuple[str, ...]:
-    density = by_spelling()["phi"].name
+    density = typed()["phi"].name
     for node in nodes.walk(tree):
         if node.head == "mul" and any(arg.head == density and arg.args[0] in node.args for arg in node.args):
             return ("phi is the normal density and Phi the normal cdf: GELU is x*Phi(x)",)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import string
 from functools import cache
 from typing import TYPE_CHECKING, NoReturn
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, NoReturn
 from derive import catalogue
 from derive.formula import nodes
 from derive.formula.messages import fail
-from derive.program.registry import by_spelling
-from derive.program.symbols import RESERVED
+from derive.formula.misspelt import nearest
+from derive.program.declared import typed
+from derive.program.reserved import RESERVED
 from derive.records import Node
 
 if TYPE_CHECKING:
@@ -55,6 +55,15 @@ GREEK = frozenset(
     ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
      "omicron", "rho", "tau", "upsilon", "chi", "psi", "omega", "Omega", "Lambda")
 )  # fmt: skip
+COUPLING = {
+    "softmax": "logits", "softmin": "logits", "log_softmax": "logits", "logsumexp": "logits",
+    "argmax": "units", "argmin": "units", "mean": "units", "sum": "units", "norm": "units", "normalize": "units",
+    "layer_norm": "units", "layernorm": "units", "batch_norm": "units", "batchnorm": "units", "rms_norm": "units",
+    "rmsnorm": "units", "group_norm": "units", "cumsum": "units", "sort": "units", "maxout": "units",
+}  # fmt: skip
+"""Functions of several inputs at once, and what those inputs are called."""
+LOGISTIC = {"softmax": "sigmoid(x)", "softmin": "sigmoid(-x)", "log_softmax": "-softplus(-x)"}
+"""Their first value over two logits, x the first less the second."""
 LETTERS = string.ascii_letters
 CODE_WORDS = frozenset(
     ("import", "exec", "eval", "print", "open", "compile", "getattr", "setattr", "globals", "locals", "vars", "dir",
@@ -66,14 +75,12 @@ CODE_WORDS = frozenset(
 @cache
 def known_functions() -> frozenset[str]:
     """Every name that may be called in a formula."""
-    return frozenset((*by_spelling(), *ALIASES, *FORMS, *catalogue.names(), *catalogue.aliases()))
+    return frozenset((*typed(), *ALIASES, *FORMS, *catalogue.names(), *catalogue.aliases()))
 
 
 def similar(name: str) -> str:
     """The known function nearest to `name`, or nothing."""
-    lowered = {known.lower(): known for known in sorted(known_functions(), reverse=True)}
-    found = difflib.get_close_matches(name.lower(), lowered, 1, 0.6)
-    return lowered[found[0]] if found else ""
+    return nearest(name, known_functions())
 
 
 def one_letter_away(name: str, target: str) -> bool:
@@ -165,6 +172,8 @@ def unknown_function(parser: Parser, token: Token) -> NoReturn:
         )
     if name == "DiracDelta":
         fail(parser.text, token.span, "DiracDelta is no function of x", why="an activation has a value at every x")
+    if name in COUPLING:
+        _coupling(parser, token, name)
     best = similar(name)
     is_product = len(name) == 1 or name in GREEK or name in CONSTANTS
     instead = f"did you mean {best}?" if best and len(name) > 1 else ""
@@ -176,4 +185,16 @@ def unknown_function(parser: Parser, token: Token) -> NoReturn:
         f"{name!r} is not a known function",
         why="functions are read from a fixed list",
         instead=instead,
+    )
+
+
+def _coupling(parser: Parser, token: Token, name: str) -> NoReturn:
+    """Refuse a function of several inputs, with its form over two where it has one."""
+    two = f"over two logits it is {LOGISTIC[name]}, x their difference" if name in LOGISTIC else ""
+    fail(
+        parser.text,
+        token.span,
+        f"{name} acts on several inputs",
+        why=f"an activation is a function of one number; {name} couples the {COUPLING[name]} of a layer",
+        instead=two or "write what one unit does, as a function of x",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sympy import Symbol
 
+from derive.program.reserved import RESERVED as RESERVED
 from derive.records import REAL_LINE, Interval
 
 X = Symbol("x", real=True)
@@ -19,8 +20,6 @@ DELTA = Symbol("Delta", positive=True)
 """q1*q2 - K**2, carried as one positive symbol."""
 SIGMA_W = Symbol("sigma_w", positive=True)
 SIGMA_B = Symbol("sigma_b", nonnegative=True)
-
-RESERVED = ("q", "q1", "q2", "c", "K", "sigma_w", "sigma_b", "x", "z", "u", "v", "Delta")
 
 
 def parameter(name: str, domain: Interval = REAL_LINE) -> Symbol:

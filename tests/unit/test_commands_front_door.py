@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -121,6 +122,27 @@ def test_a_bad_formula_in_a_process_has_no_traceback():
     assert done.returncode == 2
     assert "Traceback" not in done.stderr and "tanh" in done.stderr
     assert done.stdout == ""
+
+
+ATTACKS = [
+    '__import__("os").getpid()', "x.__class__", "(lambda: 1)()", "print(1)", 'exec("1")', "9**9**9", "x**(10**8)",
+    "9**9**9**9", "(" * 100_000 + "x" + ")" * 100_000, "x+" * 5_000_000 + "x", "tahn(x)", "softmax(x)", "2x", "a*b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["derive", "gain", "verify"])
+def test_a_bad_text_is_refused_before_anything_heavy_is_loaded(command):
+    code = (
+        "import json, sys, time, click.testing, eoc\n"
+        "for text in json.load(sys.stdin):\n"
+        "    start = time.process_time()\n"
+        "    done = click.testing.CliRunner().invoke(eoc.cli, [sys.argv[1], text])\n"
+        "    heavy = [name for name in ('sympy', 'torch', 'scipy', 'numpy', 'flint') if name in sys.modules]\n"
+        "    assert done.exit_code == 2 and 'error: ' in done.output and not heavy, (text[:30], done.output, heavy)\n"
+        "    assert time.process_time() - start < 1 and len(done.output) < 1000, text[:30]\n"
+    )
+    done = process(command, code=code, input=json.dumps(ATTACKS))
+    assert done.returncode == 0, done.stderr
 
 
 def test_shell_completion_offers_commands():

@@ -9,6 +9,10 @@ import sympy
 
 from derive.formula import read, show_text, to_sympy
 from derive.formula.checks import number
+from derive.formula.misspelt import distance
+from derive.formula.vocabulary import similar
+from derive.program.declared import declared, typed
+from derive.program.registry import by_spelling, operations
 from derive.program.symbols import X
 from derive.records import DomainError, EocError, FormulaError, Interval
 
@@ -135,6 +139,10 @@ REFUSED = [
     ("x + pie", "'pie'", 4, "did you mean pi"),
     ("x*tanhh(x)", "not a known function", 2, "did you mean tanh"),
     ("x*sigmod(x)", "not a known function", 2, "did you mean sigmoid"),
+    ("x*tahn(x)", "not a known function", 2, "did you mean tanh?"),
+    ("gleu(x)", "not a known function", 0, "did you mean gelu?"),
+    ("softmax(x)", "acts on several inputs", 0, "sigmoid(x)"),
+    ("x + layer_norm(x)", "acts on several inputs", 4, "one unit"),
     ("x*tanhx", "'tanhx'", 2, "tanh(x)"),
     ("x + xx", "'xx'", 4, "did you mean x"),
     ("x*cos", "needs its argument", 2, "cos(x)"),
@@ -212,6 +220,23 @@ def test_attacks_are_refused_quickly(text):
         read(text)
     assert time.process_time() - start < 1
     assert len(str(caught.value)) < 800
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "edits"), [("tahn", "tanh", 1), ("ca", "abc", 3), ("", "ab", 2), ("kitten", "sitting", 3), ("x", "x", 0)]
+)
+def test_swapped_neighbours_are_one_edit(a, b, edits):
+    assert distance(a, b) == distance(b, a) == edits
+
+
+def test_far_words_suggest_nothing():
+    assert similar("bessel") == similar("foo") == ""
+
+
+def test_what_the_reader_knows_of_operations_is_what_they_are():
+    known = {name: (op.name, op.arity, op.spellings) for name, op in operations().items()}
+    assert {name: (op.name, op.arity, op.spellings) for name, op in declared().items()} == known
+    assert set(typed()) == set(by_spelling())
 
 
 def test_a_long_line_is_windowed_around_the_caret():

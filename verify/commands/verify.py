@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from derive.commands._ask import refuse_unreadable
 from derive.commands._text import TextCommand, common_options, text_argument, value_options
 
 EPILOG = """Examples:
@@ -34,9 +35,9 @@ def COMMAND(text: str, values: Any, domains: Any, quiet: bool, no_cache: bool, *
     Enclosures, emitted code, samples of the formula as typed, and random networks. Exit code 1 if a claim is
     refuted or has no check. Ctrl-C ends with the evidence so far.
     """
+    subject = _subject(text, domains)
     from verify import verify
 
-    subject = _subject(text, domains)
     with _progress(quiet) as tell:
         report = verify(
             subject,
@@ -54,6 +55,7 @@ def COMMAND(text: str, values: Any, domains: Any, quiet: bool, no_cache: bool, *
 
 
 def _subject(text: str, domains: Any) -> Any:
+    refuse_unreadable(text, domains)
     from derive import Activation
 
     if ">>" in text:
