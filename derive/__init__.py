@@ -15,13 +15,27 @@ _HOMES = {
     "Theory": "derive.surface.blocks",
     "expect": "derive.surface.questions",
     "theory": "derive.surface.blocks",
-    "Dense": "derive.layers.dense",
     "Block": "derive.layers.block",
     "Enclosure": "derive.records",
     "EocError": "derive.records",
     "Kind": "derive.records",
 }
 
+
+
+def _layers() -> dict[str, str]:
+    """Layer classes by name, read from the text of the files of their folder, which imports nothing."""
+    from pathlib import Path
+
+    found = {}
+    for path in sorted((Path(__file__).parent / "layers").glob("*.py")):
+        for line in path.read_text().splitlines():
+            if line.startswith("LAYER = "):
+                found[line.removeprefix("LAYER = ").strip()] = f"derive.layers.{path.stem}"
+    return found
+
+
+_HOMES |= _layers()
 __all__ = [*sorted(_HOMES), "__version__"]
 
 

@@ -104,6 +104,6 @@ def maps(block: Block) -> BlockMaps:
             output = state
         state = stage.forward(state)
         jumps += list(getattr(stage, "jumps", ()))
-    if not any(isinstance(stage, Elementwise) for stage in stages):
+    if all(isinstance(stage, Dense) for stage in stages):
         raise Unsupported("the block has no activation", instead="join one: Dense() >> Activation('identity')")
     return BlockMaps(output, state, state.gain, tuple(jumps))

@@ -43,7 +43,7 @@ class Elementwise:
                 instead="put a Dense between: ... >> Dense() >> ...",
             )
         outer = self.dphi.subs(X, unit.body)
-        body, slopes = self.phi.subs(X, unit.body), tuple(outer * slope for slope in unit.slopes)
+        body, slopes = self.phi.subs(X, unit.body), tuple((n, outer * slope) for n, slope in unit.slopes)
         return of_unit(Unit(unit.variables, body, slopes, unit.law), state.before)
 
     def then(self, outer: Elementwise) -> Elementwise:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Expr, Integer, Lambda, Symbol, diag
+from sympy import Expr, Integer, Lambda, Mul, Symbol, diag
 
 from derive.gaussian.node import GaussianE, pair, single
 from derive.program.symbols import X
@@ -11,7 +11,7 @@ from derive.records.state import State, Unit
 
 def gaussian(q1: Expr, q2: Expr, cross: Expr, gain: Expr, tangent: Expr) -> State:
     """The state of a centred Gaussian coordinate: its unit is itself."""
-    zero, unit = Integer(0), Unit((X,), X, (Integer(1),), (q1, q2, cross))
+    zero, unit = Integer(0), Unit((X,), X, ((1, Integer(1)),), (q1, q2, cross))
     return State(zero, zero, q1, q2, cross, gain, tangent, unit, (gain, tangent))
 
 
@@ -24,12 +24,12 @@ def moments_only(state: State, **changed: Expr) -> State:
 def of_unit(unit: Unit, before: tuple[Expr, Expr]) -> State:
     """The state of a coordinate f(z1, ..., zk): every moment an inert expectation.
 
-    Equal partial expectations of exchangeable units are asked once and counted.
+    Expectations of exchangeable units are asked once and counted; factors of independent units come apart.
     """
     q1, q2, _ = unit.law
     f = unit.body
-    gain = sum((one(unit, g**2, q1) for g in unit.slopes), Integer(0))
-    tangent = sum((two(unit, g, g) for g in unit.slopes), Integer(0))
+    gain = sum((n * one(unit, g**2, q1) for n, g in unit.slopes), Integer(0))
+    tangent = sum((n * two(unit, g, g) for n, g in unit.slopes), Integer(0))
     return State(
         one(unit, f, q1),
         one(unit, f, q2),
@@ -45,7 +45,10 @@ def of_unit(unit: Unit, before: tuple[Expr, Expr]) -> State:
 
 def one(unit: Unit, body: Expr, q: Expr) -> Expr:
     """E of a function of the units at one input of variance q."""
-    used = _used(unit, body)
+    return Mul(*(_one(group, part, q) for group, part in _apart(unit, body)))
+
+
+def _one(used: tuple[Symbol, ...], body: Expr, q: Expr) -> Expr:
     if len(used) <= 1:
         return single(body.subs(dict.fromkeys(used, X)), q)
     return GaussianE(Lambda(used, body), diag(*[q] * len(used)))
@@ -53,15 +56,23 @@ def one(unit: Unit, body: Expr, q: Expr) -> Expr:
 
 def two(unit: Unit, first: Expr, second: Expr) -> Expr:
     """E of a function of the units at the first input times one of the units at the second."""
-    q1, q2, cross = unit.law
-    used = _used(unit, first, second)
+    firsts, seconds = dict(_apart(unit, first)), dict(_apart(unit, second))
+    product, groups = Integer(1), _merged([*firsts, *seconds], unit.variables)
+    for group in groups:
+        f, g = (Mul(*(part for own, part in parts.items() if set(own) <= set(group))) for parts in (firsts, seconds))
+        product *= _two(group, f, g, unit.law)
+    return product
+
+
+def _two(used: tuple[Symbol, ...], first: Expr, second: Expr, law: tuple[Expr, Expr, Expr]) -> Expr:
+    q1, q2, cross = law
     if len(used) <= 1:
         to_x = dict.fromkeys(used, X)
         return pair(first.subs(to_x), second.subs(to_x), q1, q2, cross)
     us, vs = (tuple(Symbol(f"{letter}{i + 1}", real=True) for i in range(len(used))) for letter in "uv")
     body = first.subs(dict(zip(used, us, strict=True))) * second.subs(dict(zip(used, vs, strict=True)))
     n = len(used)
-    cov = [[_entry(i, j, n, unit.law) for j in range(2 * n)] for i in range(2 * n)]
+    cov = [[_entry(i, j, n, law) for j in range(2 * n)] for i in range(2 * n)]
     return GaussianE(Lambda((*us, *vs), body), cov)
 
 
@@ -72,17 +83,51 @@ def _entry(i: int, j: int, n: int, law: tuple[Expr, Expr, Expr]) -> Expr:
     return cross if abs(i - j) == n else Integer(0)
 
 
-def _used(unit: Unit, *bodies: Expr) -> tuple[Symbol, ...]:
-    free = set().union(*(body.free_symbols for body in bodies))
-    return tuple(z for z in unit.variables if z in free)
+def _apart(unit: Unit, body: Expr) -> list[tuple[tuple[Symbol, ...], Expr]]:
+    """The factors of a product gathered by the independent units they depend on."""
+    owned: list[tuple[tuple[Symbol, ...], Expr]] = []
+    for factor in Mul.make_args(body):
+        mine = tuple(z for z in unit.variables if factor.has(z))
+        owned.append((mine, factor))
+    groups = _merged([mine for mine, _ in owned], unit.variables)
+    return [
+        (g, Mul(*(factor for mine, factor in owned if set(mine) <= set(g) and (mine or g == groups[0]))))
+        for g in groups
+    ]
+
+
+def _merged(parts: list[tuple[Symbol, ...]], order: tuple[Symbol, ...]) -> list[tuple[Symbol, ...]]:
+    """Sets of variables joined where they overlap; at least one set, possibly empty."""
+    groups: list[set[Symbol]] = []
+    for part in map(set, parts):
+        touching = [g for g in groups if g & part]
+        groups = [g for g in groups if not g & part]
+        if part:
+            groups.append(part.union(*touching))
+    return [tuple(z for z in order if z in g) for g in groups] or [()]
 
 
 def copies(unit: Unit, count: int) -> list[Unit]:
     """`count` units of the same kind on independent Gaussian units of their own."""
-    n, made = len(unit.variables), []
+    size, made = len(unit.variables), []
     for i in range(count):
-        fresh = tuple(Symbol(f"z{i * n + j + 1}", real=True) for j in range(n))
+        fresh = tuple(Symbol(f"z{i * size + j + 1}", real=True) for j in range(size))
         swap = dict(zip(unit.variables, fresh, strict=True))
-        slopes = tuple(s.subs(swap, simultaneous=True) for s in unit.slopes)
+        slopes = tuple((n, g.subs(swap, simultaneous=True)) for n, g in unit.slopes)
         made.append(Unit(fresh, unit.body.subs(swap, simultaneous=True), slopes, unit.law))
     return made
+
+
+def rises(body: Expr) -> bool:
+    """Whether a function of one variable is proved never to fall, whatever its parameters."""
+    from derive.activation.monotone import monotone
+    from derive.activation.normal_form import normal_form
+    from derive.records import EocError
+
+    (z,) = body.free_symbols & {X} or (None,)
+    if z is None:
+        return True
+    try:
+        return monotone(normal_form(body), {}) == "increasing"
+    except EocError:
+        return False

@@ -15,13 +15,13 @@ class Unit:
 
     variables  z1, ..., zk: independent, each with the law (q1, q2, cross) over the two inputs
     body       the coordinate f(z1, ..., zk)
-    slopes     its partial derivatives away from kinks, one a variable
+    slopes     (count, partial derivative away from kinks): `count` exchangeable variables have this one
     law        (q1, q2, cross): variances of a unit at the two inputs and their covariance
     """
 
     variables: tuple[Symbol, ...]
     body: Expr
-    slopes: tuple[Expr, ...]
+    slopes: tuple[tuple[int, Expr], ...]
     law: tuple[Expr, Expr, Expr]
 
     @property

@@ -1,0 +1,60 @@
+"""The mean over independent units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Add, Expr, Symbol
+
+from derive.layers.stage import Stage, size
+from derive.layers.unit import copies
+from derive.records.state import State, Unit
+
+WRITTEN_OUT = 4
+"""Up to this many units the mean is kept as a function of them, so that an activation may follow."""
+
+
+@dataclass(frozen=True, repr=False)
+class AvgPool(Stage):
+    """x = (x_1 + ... + x_k) / k over k independent units of the layer below; the width becomes n / k.
+
+    k     number of units, or the name of a symbol
+    over  "units": units of one layer
+
+    E x stays; E x^2 = (M + (k - 1) mu^2) / k and the same for the cross moment; gradients shrink by k. Elementary.
+    """
+
+    k: Any = 2
+    over: str = "units"
+
+    def forward(self, state: State) -> State:
+        """The state of the mean."""
+        symbolic = isinstance(self.k, str) and self.k.isidentifier()
+        k: Any = Symbol(self.k, positive=True) if symbolic else size(self.k, "k")
+        s = state
+
+        def shrunk(moment: Expr, product: Expr) -> Expr:
+            return (moment + (k - 1) * product) / k
+
+        return State(
+            s.mean1,
+            s.mean2,
+            shrunk(s.second1, s.mean1**2),
+            shrunk(s.second2, s.mean2**2),
+            shrunk(s.cross, s.mean1 * s.mean2),
+            s.gain / k,
+            s.tangent / k,
+            None if symbolic or k > WRITTEN_OUT or s.unit is None else _mean(s.unit, k),
+            s.before,
+        )
+
+
+def _mean(unit: Unit, k: int) -> Unit:
+    parts = copies(unit, k)
+    variables = tuple(z for part in parts for z in part.variables)
+    slopes = tuple((n * k, slope / k) for n, slope in parts[0].slopes)
+    return Unit(variables, Add(*(part.body for part in parts)) / k, slopes, unit.law)
+
+
+LAYER = AvgPool
