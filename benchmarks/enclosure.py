@@ -1,12 +1,17 @@
 """Certified expectations against quadrature: milliseconds a value, and the error that was reached.
 
     python benchmarks/enclosure.py [--full] [--json FILE]
+    python benchmarks/enclosure.py --sweep [NAME ...] [--formulas FILE] [--thin K]
 
 E phi(z)^2 and E phi(u) phi(v) at q = 1 (and, with --full, q = 100 and c = 0.999), asked of
   ours    derive.gaussian.enclosure.enclose, 16 digits (radius proved; function prepared once, as in a session)
   scipy   quad on (-inf, inf), and dblquad on [-9, 9]^2 of the whitened plane, default tolerances
   mpmath  quad on [-inf, 0, inf] at 15 digits; in two variables only with --full (it takes seconds)
 in one run, so that the ratios hold on any machine. The error is against ours at 30 digits, over the size of the value.
+
+--sweep asks every activation of the catalogue (or the named ones, or one formula a line of a file) for E f, E f^2,
+E f'^2 and pairs of f and of f' at variances from 1e-12 to 1e6 and correlations up to -1 and 1, and prints what is
+over 2 seconds, over the radius 1e-13 of sqrt(m2(q1) m2(q2)), or refused. --thin K asks each K-th pair only.
 """
 
 from __future__ import annotations
@@ -14,10 +19,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import signal
 import statistics
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -26,11 +32,18 @@ import numpy as np
 import sympy as sp
 from scipy import integrate
 
+from derive.activation.normal_form import derivative, normal_form, to_piecewise
+from derive.catalogue import entry, names
+from derive.formula import read, to_sympy
 from derive.gaussian.enclosure import enclose
-from derive.gaussian.node import pair, single
+from derive.gaussian.node import GaussianE, pair, single
 from derive.program.symbols import X
+from derive.records import EocError
 
 NORM = 1 / math.sqrt(2 * math.pi)
+VARIANCES = ("1e-12", "1e-6", "1e-3", "0.25", "1", "4", "100", "1e4", "1e6")
+CORRELATIONS = ("-1", "-0.999999", "-0.6", "0", "0.3", "0.9", "0.999999999", "1")
+SECONDS, RADIUS, LIMIT = 2.0, 1e-13, 15
 SHAPES: dict[str, tuple[Any, Callable[[float], float], Callable[[Any], Any]]] = {
     "tanh": (sp.tanh(X), math.tanh, mpmath.tanh),
     "softsign": (X / (1 + sp.Abs(X)), lambda x: x / (1 + abs(x)), lambda x: x / (1 + abs(x))),
@@ -104,12 +117,100 @@ def rows(title: str, asked: dict[str, Callable[[], float]], truth: float) -> lis
     return table
 
 
+def shapes(chosen: list[str], file: str | None) -> Iterator[tuple[str, sp.Expr, dict[str, Fraction]]]:
+    """(name, function, values of its parameters), from the catalogue with its defaults or from formulas."""
+    if file is not None:
+        with open(file, encoding="utf-8") as lines:
+            for text in filter(None, map(str.strip, lines)):
+                yield text, to_sympy(read(text, {})), {}
+        return
+    for name in chosen or names():
+        found = entry(name)
+        if found is None or found.variables != ("x",):
+            continue
+        given = {p.name: Fraction(str(sp.nsimplify(p.default))) for p in found.parameters}
+        yield name, to_sympy(read(found.formula, {})), given
+
+
+def questions(f: sp.Expr, slope: sp.Expr, thin: int) -> Iterator[tuple[str, GaussianE, dict[str, str]]]:
+    """(what, node, law) over the whole range."""
+    for q in VARIANCES:
+        for what, body in (("E f", f), ("E f^2", f**2), ("E f'^2", slope**2)):
+            yield what, single(body), {"q": q}
+    count = 0
+    for shift in (1, 0, 4, 7):
+        for i, q in enumerate(VARIANCES):
+            for c in CORRELATIONS:
+                for what, body in (("E f f", f), ("E f' f'", slope)):
+                    count += 1
+                    if count % thin == 0:
+                        yield what, pair(body, body), {"q1": q, "q2": VARIANCES[(i + shift) % len(VARIANCES)], "c": c}
+
+
+def judge(node: GaussianE, law: dict[str, str], given: dict[str, Fraction]) -> tuple[float, str]:
+    """Seconds and what is wrong with the answer; empty where nothing is."""
+    values = {**given, **{name: Fraction(text) for name, text in law.items()}}
+    start = time.perf_counter()
+    try:
+        signal.alarm(LIMIT)
+        value = enclose(node, values)
+        spent = time.perf_counter() - start
+        signal.alarm(0)
+        if value.is_finite() and float(value.rad()) > RADIUS * scale(node, values):
+            return spent, f"radius {float(value.rad() / scale(node, values)):.1e} of the scale"
+    except EocError as error:
+        return time.perf_counter() - start, f"{error.what} {error.where} {error.why}".replace("\n", " ")[:100]
+    except TimeoutError:
+        return LIMIT, "stopped"
+    finally:
+        signal.alarm(0)
+    return spent, f"{spent:.1f} s" if spent > SECONDS else ""
+
+
+def scale(node: GaussianE, values: dict[str, Fraction]) -> float:
+    """The root of the product of second moments (of one moment for one variable)."""
+    size = 1.0
+    for i, z in enumerate(node.variables):
+        own = sp.Mul(*(factor for factor in sp.Mul.make_args(node.body) if factor.has(z))).subs(z, X)
+        q = values["q"] if "q" in values else values[f"q{i + 1}"]
+        size *= math.sqrt(float(enclose(single(own**2), {**values, "q": q}, 8)))
+    return size or 1.0
+
+
+def sweep(chosen: list[str], file: str | None, thin: int) -> int:
+    """Ask everything; print a line for what fails and one for each function; the number of failures."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, stop)
+    failures = 0
+    for name, f, given in shapes(chosen, file):
+        slope = to_piecewise(derivative(normal_form(f))[0])
+        spent: list[float] = []
+        for what, node, law in questions(f, slope, thin):
+            seconds, problem = judge(node, law, given)
+            spent.append(seconds)
+            if problem:
+                failures += 1
+                print(f"  {name[:24]:24} {what:8} {' '.join(law.values()):28} {seconds:6.2f} s  {problem}", flush=True)
+        line = f"{len(spent):4} values, median {1000 * statistics.median(spent):.0f} ms, worst {max(spent):.2f} s"
+        print(f"{name[:40]:40} {line}", flush=True)
+    return failures
+
+
 def main() -> None:
     """Ask, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="also q = 100, c = 0.999 and mpmath in two variables")
     parser.add_argument("--json", help="write the rows to this file")
+    parser.add_argument("--sweep", nargs="*", metavar="NAME", help="the whole range of variances and correlations")
+    parser.add_argument("--formulas", help="a file of formulas to sweep, one a line")
+    parser.add_argument("--thin", type=int, default=1, help="ask each K-th pair only")
     options = parser.parse_args()
+    if options.sweep is not None or options.formulas:
+        print(f"{sweep(options.sweep or [], options.formulas, options.thin)} failures")
+        return
     table = []
     for name in SHAPES:
         for q in (1, 100) if options.full else (1,):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import flint
 from flint import acb, arb, arb_mat
 
+from derive.gaussian.enclosure.corner_panels import Panel, Setting, corner_panel
 from derive.gaussian.enclosure.quadrature import best_bound, rule, upper
 
 if TYPE_CHECKING:
@@ -24,27 +25,12 @@ REAL_PARTS = tuple(acb(arb(mid, 0.25)) for mid in (-0.75, -0.25, 0.25, 0.75))
 
 
 @dataclass(frozen=True)
-class Panel:
-    """An interval centre +- half of a standardised variable, the piece on it, a bound of |f| there, the remainder.
-
-    A panel that is `tiny` (next to a singularity) has no nodes: its remainder bounds its whole contribution.
-    """
-
-    centre: arb
-    half: arb
-    piece: int
-    size: float
-    remainder: float
-    tiny: bool = False
-
-
-@dataclass(frozen=True)
 class Side:
-    """f(sigma x) on [-reach, reach]: panels with rows of weighted values; damped supremum, remainder."""
+    """f(sigma x) on [-reach, reach]: panels with rows of weighted values; damped integral of |f|, remainder."""
 
     panels: list[Panel]
     rows: list[list[arb]]
-    damped: float
+    mass: float
     remainder: float
 
 
@@ -87,7 +73,7 @@ def tensor(
             return None
         sides.append(side)
     first, second = sides
-    error = spread * (first.remainder * second.damped + second.remainder * first.damped)
+    error = (first.remainder * second.mass + second.remainder * first.mass) / (2 * pi * small) * UP
     summed = _sum(first, second, c, s, n, goal)
     if summed is None:
         return None
@@ -142,13 +128,19 @@ def _side(f, sigma: arb, s: arb, reach: float, n: int, damping: float, goal: flo
     kept, rows = [panel for panel in panels if not panel.tiny], []
     for panel in kept:
         row = []
-        for node, weight in zip(nodes, weights, strict=True):
+        for i, (node, weight) in enumerate(zip(nodes, weights, strict=True)):
             x = panel.centre + panel.half * node
             density = (-(x * x) / (2 * s * s)).exp()
-            row.append(f.value(panel.piece, acb(sigma * x), False).real * (weight * panel.half * density))
+            if panel.weights:
+                row.append(panel.weights[i] * density)
+            else:
+                row.append(f.value(panel.piece, acb(sigma * x), False).real * (weight * panel.half * density))
         rows.append(row)
-    damped = max(panel.size * _damp(abs(float(panel.centre)) - float(panel.half), damping) for panel in panels)
-    return Side(kept, rows, damped, (sum(panel.remainder for panel in panels) + doubt) * UP)
+    mass = sum(
+        2 * float(panel.half) * panel.size * _damp(abs(float(panel.centre)) - float(panel.half), damping)
+        for panel in panels
+    )
+    return Side(kept, rows, mass * UP, (sum(panel.remainder for panel in panels) + doubt) * UP)
 
 
 def _damp(nearest: float, damping: float) -> float:
@@ -164,9 +156,20 @@ def _panels(
     doubt = sum(_doubt(f, k, edge, sigma) for k, edge in inside)
     marks = sorted({arb(-reach), arb(0), arb(reach), *(edge.mid() for _, edge in inside)}, key=float)
     small_sq = float((s * s).lower()) / UP
+    setting = Setting(f, sigma, n, damping, small_sq)
     widest, panels = min(1.1, 3 * sqrt(small_sq)), []
     with flint.ctx.extraprec(200):  # endpoints stay exact under bisection
-        todo = [((left + right) / 2, (right - left) / 2) for left, right in pairwise(marks) if left < right]
+        spans = [(left, right) for left, right in pairwise(marks) if left < right]
+    todo = []
+    for left, right in spans:
+        found = _at_corners(setting, inside, left, right, goal / 30)
+        if found is None:
+            return None, inf
+        own, (left, right) = found
+        panels += own
+        doubt += sum(_gap(f, sigma, panel) for panel in own)
+        with flint.ctx.extraprec(200):
+            todo.append(((left + right) / 2, (right - left) / 2))
     while todo:
         centre, half = todo.pop()
         if float(half) <= widest:
@@ -180,6 +183,35 @@ def _panels(
         with flint.ctx.extraprec(200):
             todo += [(centre - half / 2, half / 2), (centre + half / 2, half / 2)]
     return panels, doubt
+
+
+def _at_corners(
+    setting: Setting, inside: list[tuple[int, arb]], left: arb, right: arb, goal: float
+) -> tuple[list[Panel], tuple[arb, arb]] | None:
+    """The panels next to singular ends of an interval, and what is left of it; None where there is no such panel."""
+    panels, width = [], float(right - left)
+    for k, edge in inside:
+        for side, piece, end in ((1, k + 1, left), (-1, k, right)):
+            near = setting.f.corner(piece, side) if edge.mid() == end else None
+            if near is None:
+                continue
+            panel = corner_panel(setting, near, edge, piece, side, min(0.5, width / 2), goal)
+            if panel is None:
+                return None
+            panels.append(panel)
+            with flint.ctx.extraprec(200):
+                cut = end + side * 2 * panel.half
+            left, right = (cut, right) if side > 0 else (left, cut)
+    return panels, (left, right)
+
+
+def _gap(f, sigma: arb, panel: Panel) -> float:
+    """What a corner panel at an inexact break costs at its other end, as a remainder."""
+    if panel.centre.rad() == 0:
+        return 0.0
+    edges = [panel.centre + side * panel.half for side in (-1, 1)]
+    inner = max(edges, key=lambda edge: min([float(abs(edge - b / sigma).mid()) for b in f.breaks]))
+    return float(inner.rad()) * upper(f.value(panel.piece, acb(sigma * inner), False)) * UP
 
 
 def _panel(f, sigma: arb, place: tuple[arb, arb, int], n: int, law: tuple[float, float], goal: float) -> Panel | None:
@@ -216,7 +248,9 @@ def _doubt(f, k: int, edge: arb, sigma: arb) -> float:
     if edge.rad() == 0:
         return 0.0
     x = acb(sigma * edge)
-    return float(edge.rad()) * upper(f.value(k, x, False) - f.value(k + 1, x, False)) * UP
+    # a piece with a corner is integrated from the break itself
+    values = [f.value(i, x, False) for i, side in ((k, -1), (k + 1, 1)) if f.corner(i, side) is None]
+    return float(edge.rad()) * upper(values[0] - values[1] if len(values) == 2 else sum(values, acb(0))) * UP
 
 
 def _rough_supremum(f, sigma: arb, reach: float, damping: float) -> float:

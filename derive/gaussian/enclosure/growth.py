@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from flint import acb, arb, fmpq
 
+from derive.gaussian.enclosure.corners import is_bounded
+from derive.gaussian.enclosure.corners import supremum as near_supremum
 from derive.records import Unsupported
 
 if TYPE_CHECKING:
     from derive.activation.pieces import PieceFunction
+    from derive.gaussian.enclosure.corners import Approach
 
 
 class Bound(NamedTuple):
@@ -33,8 +37,11 @@ def ball(value) -> arb:
     return value if isinstance(value, arb) else arb(value)
 
 
-def everywhere(f: PieceFunction) -> Bound:
+def everywhere(f: PieceFunction, corner: Callable[[int, int], Approach | None] = lambda i, side: None) -> Bound:
     """A growth bound of f on the whole line, with b, s, n >= 0: beyond the breaks by proof, before them by boxes.
+
+    Next to an end where a piece is not analytic `corner(i, side)` bounds it; where it is not bounded there, the
+    bound holds outside of that neighbourhood only.
 
     Raises:
         Unsupported: f grows too fast, or is not bounded on a finite interval.
@@ -45,7 +52,7 @@ def everywhere(f: PieceFunction) -> Bound:
     reach = reach.mid()
     sides = [_entries(f.tail(side, reach)) for side in (-1, 1)]
     merged = [x.max(y) for x, y in zip(*sides, strict=True)]
-    merged[0] = merged[0].max(_supremum(f, reach).log())
+    merged[0] = merged[0].max(_supremum(f, reach, corner).log())
     if not all(entry.is_finite() for entry in merged):
         raise Unsupported("the growth of the function is not known", why="no bound exp(a + b|x| + s x^2) was found")
     return Bound(*merged)
@@ -77,10 +84,18 @@ def tail(bound: Bound, scale: arb, start: arb, offset: arb | None = None, degree
     return (height.exp() / -slope).upper() if slope < 0 else arb.pos_inf()
 
 
-def _supremum(f: PieceFunction, reach: arb) -> arb:
+def _supremum(f: PieceFunction, reach: arb, corner) -> arb:
     """An upper bound of max(|f|, 1) on [-reach, reach], by boxes that are halved until they are finite."""
     edges, best = [-reach, *f.breaks, reach], arb(1)
     for piece, (left, right) in enumerate(pairwise(edges)):
+        for side in (-1, 1):
+            near = corner(piece, side)
+            if near is None:
+                continue
+            best = best.max(near_supremum(near)) if is_bounded(near) else best
+            left, right = (left + (-near.start).exp(), right) if side > 0 else (left, right - (-near.start).exp())
+        if not left < right:
+            continue
         parts = [(left + (right - left) * k / 8, left + (right - left) * (k + 1) / 8, 0) for k in range(8)]
         while parts:
             low, high, depth = parts.pop()

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 import flint
 from flint import acb, arb
 
+from derive.gaussian.enclosure.corners import corners, diverges, is_integrable, poles, sign_next_to
 from derive.gaussian.enclosure.flat import flat_part
 from derive.gaussian.enclosure.growth import ball, tail
+from derive.gaussian.enclosure.parts import Line, part, polynomial, slivers
 from derive.gaussian.enclosure.prepared import Analysed, prepare
+from derive.gaussian.enclosure.products import side_value
 from derive.records import Unsupported
 
 if TYPE_CHECKING:
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 4
 FARTHEST_BREAK = 100
-EVALUATIONS = 40_000
 
 
 def enclose_one(
@@ -44,11 +46,16 @@ def enclose_one(
         digits: certified digits wanted
         weight: coefficients of the polynomial p in ascending powers of the standardised z
 
+    Next to a point where f is singular the variable is the logarithm of the distance (`corners`); +-inf is returned
+    where |f| is certainly not integrable there.
+
     Raises:
-        Unsupported: the growth of f against the variance does not certify a finite expectation, or the budget
-            of evaluations did not suffice for an exact law.
+        Unsupported: the growth of f against the variance does not certify a finite expectation, f is not certainly
+            integrable next to a singular point, or the budget of evaluations did not suffice for an exact law.
     """
     f, precision = prepare(f), int(3.33 * digits) + 28
+    if not q == 0 and (sign := _infinite(f, len(weight) == 1)):
+        return arb.pos_inf() if sign > 0 else arb.neg_inf()
     result, before = arb("nan"), None
     for _ in range(ATTEMPTS):
         with flint.ctx.workprec(precision):
@@ -70,6 +77,19 @@ def enclose_one(
     return result
 
 
+def _infinite(f, plain: bool) -> int:
+    """1 or -1 where the expectation is certainly infinite, 0 where f is integrable next to every singular point."""
+    near = [(k, corner) for k, _, corner in corners(f) if not is_integrable(corner)]
+    if not near:
+        return 0
+    signs = {sign_next_to(corner) if diverges(corner) else 0 for _, corner in near}
+    if not plain or len(signs) > 1 or signs == {0}:
+        where = f"x = {f.breaks[near[0][0]].str(6, radius=False)}"
+        why = "it diverges there with both signs" if {1, -1} <= signs else "|f| <= distance**-b, b < 1, is not proved"
+        raise Unsupported("the integrand is not integrable next to a point", where=where, why=why)
+    return signs.pop()
+
+
 def _attempt(f, q: arb, mean: arb, weight: list[arb], digits: int) -> tuple[arb, arb]:
     """The expectation at the working precision, and the size of its largest part."""
     if q == 0:
@@ -82,6 +102,7 @@ def _attempt(f, q: arb, mean: arb, weight: list[arb], digits: int) -> tuple[arb,
             tail(f.bound, q.sqrt(), arb(1))  # raises where the two halves need not be finite
             return arb(0), arb(0)
     sigma = q.sqrt()
+    line = Line(f, sigma, mean, weight)
     reach = (2 * arb(10).log() * (digits + 3)).sqrt().upper()
     goal = arb(10) ** (-digits - 1)
     total, size, done = arb(0), arb(0), None
@@ -91,15 +112,15 @@ def _attempt(f, q: arb, mean: arb, weight: list[arb], digits: int) -> tuple[arb,
         flat, inner = _flat_parts(f, sigma, ends, goal * guess, digits)
         if flat is not None:
             for left, right, piece in _segments(f, sigma, mean, inner, None):
-                part = _integral(f, sigma, mean, weight, piece, left, right, goal * size.max(guess) / 8)
-                total, size = total + part, size.max(abs(part).upper())
-            total, size = total + flat + _slivers(f, sigma, mean, weight, inner, None), size.max(abs(flat).upper())
+                value = part(line, piece, left, right, goal * size.max(guess) / 8)
+                total, size = total + value, size.max(abs(value).upper())
+            total, size = total + flat + slivers(line, inner, None), size.max(abs(flat).upper())
             done = ends
     for _ in range(12):
         for left, right, piece in _segments(f, sigma, mean, ends, done):
-            part = _integral(f, sigma, mean, weight, piece, left, right, goal * size.max(guess) / 8)
-            total, size = total + part, size.max(abs(part).upper())
-        total = total + _slivers(f, sigma, mean, weight, ends, done)
+            value = part(line, piece, left, right, goal * size.max(guess) / 8)
+            total, size = total + value, size.max(abs(value).upper())
+        total = total + slivers(line, ends, done)
         done = ends
         rest = _beyond(f, sigma, mean, weight, ends, half=parity > 0)
         if rest <= goal * size or not size > 0:
@@ -132,61 +153,20 @@ def _guess(f, sigma: arb, mean: arb, weight: list[arb], ends: tuple[arb, arb]) -
         z = ends[0] + step * k
         x = sigma * z + mean
         piece = sum(1 for edge in f.breaks if edge.mid() < x.mid())
-        value = f.value(piece, acb(x), False) * (-(z * z) / 2).exp() * _polynomial(weight, z)
+        value = f.value(piece, acb(x), False) * (-(z * z) / 2).exp() * polynomial(weight, z)
         if value.is_finite():
             best = best.max(value.abs_upper())
     return (best / 2).mid()
-
-
-def _integral(f, sigma: arb, mean: arb, weight: list[arb], piece: int, left: arb, right: arb, tolerance: arb) -> arb:
-    """The integral of one analytic piece times p(z) exp(-z**2/2)."""
-    if piece in f.undecided:
-        whole = left.union(right)
-        return (f.value(piece, acb(sigma * whole + mean), False).real * (-(whole * whole) / 2).exp()) * (
-            (right - left) * _polynomial(weight, whole)
-        )
-    centred = mean == 0
-
-    def integrand(z: acb, analytic: bool) -> acb:
-        x = sigma * z if centred else sigma * z + mean
-        return f.value(piece, x, analytic) * (-(z * z) / 2).exp() * _polynomial(weight, z)
-
-    relative = arb(2) ** -(flint.ctx.prec - 24)
-    nearest = arb(0) if left <= 0 <= right else min(abs(left), abs(right))
-    # A tolerance of exactly zero is never met by a piece that is identically zero.
-    tolerance = tolerance.max((-nearest * nearest / 2).exp() * arb(2) ** -1000)
-    return acb.integral(
-        integrand, acb(left), acb(right), rel_tol=relative, abs_tol=tolerance, eval_limit=EVALUATIONS
-    ).real
-
-
-def _slivers(f, sigma: arb, mean: arb, weight: list[arb], ends: tuple[arb, arb], done) -> arb:
-    """The error of cutting at the midpoint of a break that is known only as a ball."""
-    total = arb(0)
-    for piece, place in enumerate((edge - mean) / sigma for edge in f.breaks):
-        middle = place.mid()
-        new = done is None or middle < done[0] or middle > done[1]
-        if place.rad() > 0 and ends[0] < middle < ends[1] and new:
-            x, factor = acb(sigma * place + mean), (-(place * place) / 2).exp() * _polynomial(weight, place)
-            jump = (f.value(piece, x, False) - f.value(piece + 1, x, False)) * factor
-            total = total + arb(0, (place.rad() * jump.abs_upper()).upper())
-    return total
-
-
-def _polynomial(weight: list[arb], z):
-    value = weight[-1]
-    for coefficient in reversed(weight[:-1]):
-        value = value * z + coefficient
-    return value
 
 
 def _ends(f, sigma: arb, mean: arb, reach: arb, half: bool) -> tuple[arb, arb]:
     """Where the integration stops: past the mass, the nearer breaks and the sign change of x."""
     shift = mean / sigma
     low, high = reach, reach
+    needed = poles(f)
     for edge in f.breaks:
         place = (edge - mean) / sigma
-        if abs(place) < FARTHEST_BREAK:
+        if abs(place) < FARTHEST_BREAK or any(edge.overlaps(pole) for pole in needed):
             high = high.max(place.upper() + reach) if place.upper() > 1 else high
             low = low.max(-place.lower() + reach) if place.lower() < -1 else low
     low, high = low.max(shift.upper()).upper(), high.max((-shift).upper()).upper()
@@ -235,7 +215,7 @@ def _limit(f, x: arb) -> arb:
     touching = [j for j, edge in enumerate(f.breaks) if edge.overlaps(x)]
     if not touching:
         return f.value(sum(1 for edge in f.breaks if edge < x), acb(x), False).real
-    left, right = (f.value(j, acb(x), False).real for j in (touching[0], touching[-1] + 1))
+    left, right = (side_value(f, j, x, side) for j, side in ((touching[0], -1), (touching[-1] + 1, 1)))
     if len(touching) == 1 and x == f.breaks[touching[0]]:
         return (left + right) / 2
     values = [f.value(j, acb(x), False).real for j in range(touching[0], touching[-1] + 2)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import exp, isqrt, log, log2, sqrt
+from math import exp, inf, isqrt, log, log2
 from typing import TYPE_CHECKING
 
 import flint
@@ -131,14 +131,15 @@ def _attempt(f, g, variances: tuple[arb, arb], c: arb, s: arb, digits: int) -> t
 def _size(f, sigma: arb) -> float:
     """About sqrt(E f^2), to choose the tolerance (nothing rests on it); the growth of f where f vanishes nearby."""
     steps = [(k / 2 + 1 / 64, 0.5) for k in range(14)] + [(2.0**-k, 2.0**-k * log(2)) for k in range(2, 40)]
-    total = 0.0
+    total = arb(0)
     for place, width in steps:
         for x in (place, -place):
             z = sigma * x
             value = f.value(sum(1 for edge in f.breaks if edge.mid() < z), acb(z), False)
             if value.is_finite():
-                total += float(value.abs_upper()) ** 2 * exp(-x * x / 2) * width * 0.4
-    return sqrt(total) or float(f.bound.a.exp())
+                total += value.abs_upper() ** 2 * exp(-x * x / 2) * width * 0.4
+    size = total.sqrt() if total > 0 else f.bound.a.exp()
+    return float(size.mid()) if size < 1e290 else inf
 
 
 def _reach(f, g, sigmas: tuple[arb, arb], goal: float) -> tuple[float, arb]:

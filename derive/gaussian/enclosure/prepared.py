@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Protocol
 import flint
 from flint import acb, arb
 
+from derive.activation.corners import corner
 from derive.gaussian.enclosure.growth import Bound, everywhere
 from derive.program.symbols import X
+from derive.records import Unsupported
 
 if TYPE_CHECKING:
     from derive.activation.pieces import PieceFunction
+    from derive.gaussian.enclosure.corners import Approach
 
+CLOSE = arb(2) ** -40
+"""Relative size of the neighbourhood of an end in which a piece must be analytic."""
 PROBES = (0.71, 1.93, 0.057)
 
 
@@ -38,6 +43,9 @@ class Analysed(Protocol):
 
     def value(self, i: int, z: acb, analytic: bool) -> acb:
         """The i-th piece at a complex ball."""
+
+    def corner(self, i: int, side: int) -> Approach | None:
+        """The i-th piece next to its left (side +1) or right (-1) end, where it is not analytic there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +77,34 @@ class Prepared:
 
     @property
     def bound(self) -> Bound:
-        """A growth bound on the whole line, with b, s, n >= 0."""
+        """A growth bound on the whole line, with b, s, n >= 0; next to `poles` it holds from their corners on."""
         if "bound" not in self.memo:
             with flint.ctx.workprec(80):
-                self.memo["bound"] = everywhere(self.source)
+                self.memo["bound"] = everywhere(self.source, self.corner)
         return self.memo["bound"]
+
+    def corner(self, i: int, side: int) -> Approach | None:
+        """The i-th piece next to its left (side +1) or right (-1) end, where it is not analytic there."""
+        key = "corner", i, side
+        if key not in self.memo:
+            with flint.ctx.workprec(80):
+                self.memo[key] = self._corner(i, side)
+        return self.memo[key]
+
+    def _corner(self, i: int, side: int) -> Approach | None:
+        ends = i - 1 if side > 0 else i, i if side > 0 else i - 1
+        if not hasattr(self.source, "form") or not 0 <= ends[0] < len(self.breaks):
+            return None
+        end = self.breaks[ends[0]]
+        if self.value(i, acb(end + arb(0, 1) * CLOSE * (1 + abs(end))), True).is_finite():
+            return None
+        other = self.breaks[ends[1]] if 0 <= ends[1] < len(self.breaks) else arb.pos_inf()
+        cell = self.source.form.cells[i]
+        length = abs(other - end).lower() if other.is_finite() else arb.pos_inf()
+        try:
+            return corner(cell.value, cell.lower if side > 0 else cell.upper, side, length, self.source.values)
+        except Unsupported:  # the boxes may still find a bound; where they do not, they say where
+            return None
 
     def value(self, i: int, z: acb, analytic: bool) -> acb:
         """The i-th piece at a complex ball."""

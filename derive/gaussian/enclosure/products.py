@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from flint import acb, arb
 
+from derive.gaussian.enclosure.corners import Approach, Product, Regular
 from derive.gaussian.enclosure.growth import Bound
 
 if TYPE_CHECKING:
@@ -79,6 +80,32 @@ class LineProduct:
         left = _hull([self.f.value(k, z, False) for k in first])
         return left * _hull([self.g.value(k, self.slope * z, False) for k in second])
 
+    def corner(self, i: int, side: int) -> Approach | None:
+        """The product of the corners of both, or of one and a function that is analytic there."""
+        if (i, side) not in self._corners:
+            self._corners[i, side] = self._corner(i, side)
+        return self._corners[i, side]
+
+    def _corner(self, i: int, side: int) -> Approach | None:
+        place = i - 1 if side > 0 else i
+        first, second = self._layout[1][i]
+        if len(first) * len(second) > 1 or not 0 <= place < len(self.breaks):
+            return None
+        end, turned = self.breaks[place], side if self.slope > 0 else -side
+        one = _corner_at(self.f, first[0], side, end)
+        two = _corner_at(self.g, second[0], turned, end * self.slope)
+        if one is None and two is None:
+            return None
+        begin = (one.start if one is not None else two.start + abs(self.slope).log()).max(arb(0)).upper()  # type: ignore[union-attr]
+        shift = abs(self.slope).log()
+        one = one or Regular(self.f, first[0], end, side, begin)
+        two = two or Regular(self.g, second[0], end * self.slope, turned, (begin - shift).max(arb(0)).upper())
+        return Product(one, two, shift)
+
+    @cached_property
+    def _corners(self) -> dict:
+        return {}
+
     @cached_property
     def bound(self) -> Bound:
         """A growth bound on the whole line."""
@@ -98,7 +125,11 @@ class SideLimits:
     def value(self, i: int, z: acb, analytic: bool) -> acb:
         below = sum(1 for edge in self.f.breaks if edge < 0)
         touching = sum(1 for edge in self.f.breaks if edge.contains(0))
-        return acb(self.f.value(below + (touching if i else 0), acb(0), False).real)
+        return acb(side_value(self.f, below + (touching if i else 0), arb(0), 1 if i else -1))
+
+    def corner(self, i: int, side: int) -> Approach | None:
+        """Constants have none."""
+        return None
 
     @property
     def bound(self) -> Bound:
@@ -123,11 +154,30 @@ class Shifted:
     def value(self, i: int, z: acb, analytic: bool) -> acb:
         return self.f.value(i, z + self.shift, analytic)
 
+    def corner(self, i: int, side: int) -> Approach | None:
+        """The corner of f: distances do not change."""
+        return self.f.corner(i, side)
+
     @cached_property
     def bound(self) -> Bound:
         """A growth bound on the whole line, by |x + m| <= |x| + |m| and (|x| + |m|)^n <= (1 + |m|)^n (1 + |x|)^n."""
         (a, b, s, n), m = self.f.bound, abs(self.shift)
         return Bound(a + b * m + s * m * m + n * (1 + m).log(), b + 2 * s * m, s, n)
+
+
+def side_value(f: Analysed, piece: int, x: arb, side: int) -> arb:
+    """The one-sided limit of a piece at its left (side +1) or right (-1) end x: 0 where a power of the distance is."""
+    value = f.value(piece, acb(x), False)
+    near = f.corner(piece, side) if not value.is_finite() else None
+    return arb(0) if near is not None and near.growth.b < 0 and near.growth.s <= 0 else value.real
+
+
+def _corner_at(f: Analysed, piece: int, side: int, end: arb) -> Approach | None:
+    """The corner of a piece, if its end is the given point."""
+    place = piece - 1 if side > 0 else piece
+    if not 0 <= place < len(f.breaks) or not f.breaks[place].overlaps(end):
+        return None
+    return f.corner(piece, side)
 
 
 def _span(first: int, last: int) -> tuple[int, ...]:
