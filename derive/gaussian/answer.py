@@ -9,6 +9,7 @@ from sympy import Expr, Integer
 
 from derive.gaussian.divergence import outgrows
 from derive.gaussian.engine import as_text, derive_closed
+from derive.gaussian.maxima import crowd
 from derive.gaussian.node import GaussianE
 from derive.gaussian.rules import symmetry
 from derive.gaussian.rules.symmetry import is_odd
@@ -61,6 +62,8 @@ def answer(node: GaussianE, budget_seconds: float = 10.0) -> Answer:
     Raises SelfTestFailed where the closed form disagrees.
     """
     try:
+        if (crowded := crowd(node)) is not None:
+            raise Blocked([crowded])
         derived = derive_closed(node, budget_seconds=budget_seconds)
     except Blocked as error:
         return _without_atoms(node, error)

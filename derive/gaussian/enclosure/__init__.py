@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
@@ -46,7 +47,7 @@ def enclose(node: GaussianE, values: Mapping[str, Number | int], digits: int = 1
     Raises:
         EocError: a symbol without a value.
         DomainError: no such law.
-        Unsupported: three or more variables, a body that is no sum of products, a growth that does not certify
+        Unsupported: three or more variables that are not asked for their largest, a body that is no sum of products, a growth that does not certify
             a finite expectation.
     """
     given = {str(name): value if isinstance(value, arb) else Fraction(value) for name, value in values.items()}
@@ -57,12 +58,17 @@ def enclose(node: GaussianE, values: Mapping[str, Number | int], digits: int = 1
         if q < 0:
             raise DomainError("a variance is not negative", where=str(q))
         return enclose_one(_function(node.body, node.variables[0], given), q, mean, digits)
+    from derive.gaussian.maxima.enclosed import enclose_maximum
+
+    largest = enclose_maximum(node, given, digits, TOOLS)
+    if largest is not None:
+        return largest
     if size == 2:
         return _enclose_two(node, given, digits)
     raise Unsupported(
         f"an expectation over {size} dependent variables has no enclosure",
         where=str(node),
-        why="rules stand for one and two variables",
+        why="rules stand for one and two variables, and for the largest of exchangeable units",
         instead="an expectation of one or two variables",
     )
 
@@ -201,5 +207,17 @@ def _prepared(expr: Expr, parameters: tuple) -> Analysed:
 def _bits(digits: int) -> int:
     return 7 * digits + 80
 
+
+@dataclass(frozen=True)
+class Tools:
+    """The evaluators that the rules for maxima call back."""
+
+    enclose: Callable[..., arb] = enclose
+    number: Callable[..., Number] = _number
+    function: Callable[..., Analysed] = _function
+    correlation: Callable[..., tuple[Number, Number, Number]] = _pair_law
+
+
+TOOLS = Tools()
 
 __all__: list[Any] = ["Prepared", "enclose", "enclose_one", "enclose_pair", "hermite", "prepare"]
