@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Add, Expr, exp
+from sympy import Add, Expr, cos, exp, sin
 
 from derive.gaussian.scalars import Radicals, Scalars
 
@@ -74,6 +74,14 @@ def monomial(
     return Closed(scalars, {Key(radicals, scalars.zero if exponent is None else exponent, specials): element})
 
 
+def angle(scalars: Scalars, phase) -> tuple[Closed, Closed]:
+    """cos(phase) and sin(phase), whole numbers as such."""
+    values = [function(scalars.lower(phase)) for function in (cos, sin)]
+    lifted = [(scalars.field(int(v)), None) if v.is_Integer else (scalars.one, v) for v in values]
+    along, across = (monomial(scalars, element, special=special) for element, special in lifted)
+    return along, across
+
+
 def _merge(scalars: Scalars, first: Key, second: Key) -> tuple[Any, Key]:
     factor = scalars.one
     for radical in first.radicals & second.radicals:
@@ -85,4 +93,4 @@ def _merge(scalars: Scalars, first: Key, second: Key) -> tuple[Any, Key]:
     return factor, Key(first.radicals ^ second.radicals, first.exponent + second.exponent, specials)
 
 
-__all__ = ["Closed", "Key", "constant", "monomial"]
+__all__ = ["Closed", "Key", "angle", "constant", "monomial"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sympy import Add, Expr, Mul, exp
 
-from derive.gaussian.closed import Closed, constant
+from derive.gaussian.closed import Closed, angle, constant
 from derive.gaussian.node import GaussianE
 from derive.gaussian.problem import Problem, marginal
 from derive.gaussian.rule import Outcome
@@ -98,7 +98,7 @@ def _evaluate(outcome: Outcome, run: Run, above: tuple[str, tuple] | None) -> tu
             coefficient, inner = marginal(part, scalars)
             factor = factor * constant(scalars, coefficient)
             if not inner.names:
-                factor = factor * constant(scalars, sum((c for _, c in inner.poly), scalars.zero))
+                factor = factor * _point(inner, scalars)
                 continue
             if above and inner.measure() >= above[1]:
                 raise RuntimeError(f"rule {above[0]} does not lower the measure")
@@ -113,6 +113,15 @@ def _evaluate(outcome: Outcome, run: Run, above: tuple[str, tuple] | None) -> tu
             factor = factor * value
         total = total + factor
     return total, Add(*shown), tuple(children)
+
+
+def _point(problem: Problem, scalars: Scalars) -> Closed:
+    """The value of a problem without variables."""
+    real, imag = (constant(scalars, sum((c for _, c in p), scalars.zero)) for p in (problem.poly, problem.imag))
+    if problem.phase is None:
+        return real
+    along, across = angle(scalars, problem.phase)
+    return along * real + across * imag * constant(scalars, -scalars.one)
 
 
 def _spelled(closed: Closed, printer: Printer) -> Expr:

@@ -24,7 +24,7 @@ class Orthant:
 def orthant(problem: Problem, scalars: Scalars, dimension: int) -> Orthant | None:
     """The problem as an orthant of this dimension, or None."""
     steps = problem.steps
-    if len(steps) != dimension or len({step.index for step in steps}) != dimension:
+    if problem.wave or len(steps) != dimension or len({step.index for step in steps}) != dimension:
         return None
     if any(any(key) for key, _ in problem.poly):
         return None

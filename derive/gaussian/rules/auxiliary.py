@@ -35,6 +35,8 @@ def apply(problem, scalars):
         cov=tuple(map(tuple, cov)),
         mean=problem.mean + (zero,) * len(vectors),
         poly=tuple((key + pad, c) for key, c in problem.poly),
+        imag=tuple((key + pad, c) for key, c in problem.imag),
+        wave=problem.wave + (zero,) * len(vectors) if problem.wave else (),
         cdfs=(),
         spaces=(),
         steps=tuple(steps),

@@ -5,7 +5,7 @@ from derive.gaussian.rule import Outcome, Rule
 
 
 def apply(problem, scalars):
-    if problem.steps:
+    if problem.steps or problem.wave:
         return None
     known: dict = {}
     total = scalars.zero

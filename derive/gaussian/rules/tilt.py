@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from sympy import cos, sin
-
-from derive.gaussian.closed import Closed, monomial
+from derive.gaussian.closed import Closed, constant, monomial
+from derive.gaussian.closed import angle as turned
 from derive.gaussian.linalg import apply as matvec
 from derive.gaussian.linalg import determinant, dot, multiply, solve
 from derive.gaussian.problem import plus, shifted, times
@@ -14,7 +13,7 @@ from derive.gaussian.stops import Blocked, Diverges
 
 
 def apply(problem, scalars):
-    if not (problem.quad or problem.wave):
+    if not problem.quad and (not problem.wave or _felt(problem, problem.cov, scalars)):
         return None
     size, zero, one = len(problem.names), scalars.zero, scalars.one
     quadratic, linear = _split(problem, scalars)
@@ -31,34 +30,38 @@ def apply(problem, scalars):
         cov, root, condition = problem.cov, (one, frozenset()), ()
     shift = matvec(cov, linear, zero)
     exponent = dot(linear, shift, zero) / 2
+    if not problem.wave or _felt(problem, cov, scalars):  # a wave that a half-space feels stays for later
+        centred, constant = centre(replace(problem, cov=cov, quad=()), shift, scalars)
+        return Outcome(((monomial(scalars, root[0], root[1], exponent + constant), (centred,)),), condition)
     tilted = replace(problem, cov=cov, quad=(), wave=(), imag=(), phase=None)
-    turn = matvec(cov, problem.wave, zero) if problem.wave else ()
-    if problem.wave:
-        exponent = exponent - dot(problem.wave, turn, zero) / 2
+    turn = matvec(cov, problem.wave, zero)
+    exponent = exponent - dot(problem.wave, turn, zero) / 2
     centred, constant = centre(tilted, shift, scalars)
     factor = monomial(scalars, root[0], root[1], exponent + constant)
-    if not problem.wave:
-        return Outcome(((factor, (centred,)),), condition)
     return Outcome(_waves(problem, centred, shift, turn, factor, scalars), condition)
 
 
+def _felt(problem, cov, scalars) -> bool:
+    """Whether the complex shift i cov wave moves a half-space."""
+    turn = matvec(cov, problem.wave, scalars.zero)
+    vectors = [cdf.vector for cdf in problem.cdfs] + [vector for vector, _, _ in problem.spaces]
+    return any(dot(v, turn, scalars.zero) for v in vectors) or any(turn[step.index] for step in problem.steps)
+
+
 def _waves(problem, centred, shift, turn, factor, scalars):
-    """Re e^(i angle) E[(poly + i imag)(y + i turn)], possible only where no half-space feels the turn."""
+    """Re e^(i angle) E[(poly + i imag)(y + i turn)]: no half-space feels the turn."""
     zero = scalars.zero
-    felt = [cdf.vector for cdf in problem.cdfs] + [vector for vector, _, _ in problem.spaces]
-    if any(dot(vector, turn, zero) for vector in felt) or any(turn[step.index] for step in problem.steps):
-        raise Blocked([problem.describe(scalars)])
     angle = problem.phase + dot(problem.wave, shift, zero)
     real, imaginary = _turned(shifted(problem.poly, shift, zero), turn, zero)
     second = _turned(shifted(problem.imag, shift, zero), turn, zero)
     real, imaginary = plus(real, times(-scalars.one, second[1]), zero), plus(imaginary, second[0], zero)
-    angle_expr = scalars.lower(angle)
-    terms = []
-    for poly, function, sign in ((real, cos, 1), (imaginary, sin, -1)):
-        value = function(angle_expr)
-        if poly and value != 0:
-            trig = monomial(scalars, scalars.field(sign), special=None if value == 1 else value)
-            terms.append((factor * trig, (replace(centred, poly=poly),)))
+    along, across = turned(scalars, angle)
+    across = across * constant(scalars, -scalars.one)
+    terms = [
+        (factor * trig, (replace(centred, poly=poly),))
+        for poly, trig in ((real, along), (imaginary, across))
+        if poly and trig.terms
+    ]
     return tuple(terms) or ((Closed(scalars, {}), (centred,)),)
 
 

@@ -1,10 +1,21 @@
 """Special functions that closed forms may name; their numeric spelling is an operation of `derive.program`."""
 
 from derive.program.operations.bivariate_normal_cdf import BivariateNormalCdf
+from derive.program.operations.cosine_normal_cdf import CosineNormalCdf
+from derive.program.operations.dawson import Dawson
 from derive.program.operations.normal_cdf import NormalCdf
 from derive.program.operations.sign_moment import SignMoment
+from derive.program.operations.sine_normal_cdf import SineNormalCdf
 
-SPECIAL_HEADS = (BivariateNormalCdf, SignMoment)
+SPECIAL_HEADS = (BivariateNormalCdf, CosineNormalCdf, Dawson, SignMoment, SineNormalCdf)
 """Functions beyond the elementary ones and erf: a closed form that names one is SPECIAL."""
 
-__all__ = ["SPECIAL_HEADS", "BivariateNormalCdf", "NormalCdf", "SignMoment"]
+__all__ = [
+    "SPECIAL_HEADS",
+    "BivariateNormalCdf",
+    "CosineNormalCdf",
+    "Dawson",
+    "NormalCdf",
+    "SignMoment",
+    "SineNormalCdf",
+]
