@@ -8,6 +8,7 @@ _HOME = {
     "EmittedFunction": "function",
     "Partial": "function",
     "pair_bindings": "function",
+    "angle_bindings": "function",
     "emit": "module",
     "load": "loading",
 }

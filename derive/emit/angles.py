@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from derive.emit.function import SINE, SQRT_DELTA
 from derive.program.passes.rewriting import rewrite
-from derive.program.program import Builder, Instruction, Program
+from derive.program.program import ONE, Builder, Instruction, Program
 
 
 def angles(program: Program) -> Program:
@@ -14,12 +15,13 @@ def angles(program: Program) -> Program:
 
     Where n/d is K/sqrt(q1*q2) and Delta is an input, w is sqrt(Delta): exact at the edge c = +-1,
     where acos(c) and its derivative lose half their digits. And pi - atan2(y, x) -> atan2(y, -x) for y >= 0.
-    Quotients by Delta or its root are continued to Delta = 0.
+    Quotients by Delta, its root or sin(theta) are continued to Delta = 0.
     """
     known = {name: index for index, name in enumerate(program.inputs)}
+    edge = {known[name] for name in ("Delta", SQRT_DELTA.name, SINE.name) if name in known}
 
     def rule(builder: Builder, item: Instruction) -> int | None:
-        if item.operation == "div" and "Delta" in known and _vanishes(builder, item.args[1], known["Delta"]):
+        if item.operation == "div" and edge and _vanishes(builder, item.args[1], edge):
             return builder.put("ratio", *item.args)
         if item.operation == "sub":
             return _supplement(builder, *item.args)
@@ -39,20 +41,22 @@ def angles(program: Program) -> Program:
     return rewrite(program, rule)
 
 
-def _vanishes(builder: Builder, index: int, delta: int) -> bool:
-    """Whether the instruction is zero with Delta: a product or power of it."""
+def _vanishes(builder: Builder, index: int, edge: set[int]) -> bool:
+    """Whether the instruction is zero with Delta: a product or power of it, of its root, or of sin(theta)."""
     item = builder.instructions[index]
     if item.operation in ("mul", "sqrt", "pow"):
-        return any(_vanishes(builder, arg, delta) for arg in item.args)
+        return any(_vanishes(builder, arg, edge) for arg in item.args)
     if item.operation in ("div", "ratio"):
-        return _vanishes(builder, item.args[0], delta)
-    return index == delta
+        return _vanishes(builder, item.args[0], edge)
+    return index in edge
 
 
 def _width(builder: Builder, numerator: int, denominator: int, known: dict[str, int]) -> int:
     """sqrt(d**2 - n**2)."""
+    if SINE.name in known and numerator == known.get("c") and builder.is_literal(denominator, ONE):
+        return known[SINE.name]
     if _is_correlation(builder, numerator, denominator, known):
-        return builder.put("sqrt", known["Delta"])
+        return known.get(SQRT_DELTA.name) or builder.put("sqrt", known["Delta"])
     below = builder.put("sub", denominator, numerator)
     return builder.put("sqrt", builder.mul((below, builder.put("add", denominator, numerator))))
 

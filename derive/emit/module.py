@@ -75,7 +75,7 @@ def _body(function: EmittedFunction, target: Backend) -> tuple[Body, set[str]]:
     names = (*function.arguments, *function.parameters)
     bound = tuple(name for name, _ in function.bindings)
     safe_names((function.name,), frozenset())
-    safe = safe_names((*bound, *names), target.reserved | {function.name})
+    safe = safe_names(dict.fromkeys((*bound, *names)), target.reserved | {function.name})
     used: set[str] = set()
     body = _one(function.name, function.expr, function.gradients, function, safe, target, used)
     return body, used

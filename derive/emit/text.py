@@ -13,7 +13,10 @@ from sympy import Expr, Symbol
 from derive.emit.angles import angles
 from derive.emit.backend import Backend
 from derive.emit.edges import edges
-from derive.emit.function import Bindings
+from derive.emit.function import SINE, Bindings
+from derive.emit.grouped import grouped
+from derive.emit.opposed import opposed
+from derive.emit.roots import in_roots
 from derive.emit.scaled import scaled
 from derive.program.gate import freeze
 from derive.program.passes import fold, protect, stabilise
@@ -49,11 +52,21 @@ class Body:
 def prepare(expr: Expr, names: tuple[str, ...], exact: bool = False) -> Program:
     """The expression through the gate and the passes, ready for a printer; exact: constants are not folded."""
     if {"K", "Delta"} <= set(names):
-        expr = edges(expr)
+        expr = in_roots(edges(expr)) if SINE.name in names else edges(expr)
+    return plain(expr, names, exact)
+
+
+def plain(expr: Expr, names: tuple[str, ...], exact: bool = False) -> Program:
+    """The same for an expression that is written as it stands."""
     by_name = {symbol.name: symbol for symbol in expr.free_symbols}
     inputs = tuple(by_name.get(name, Symbol(name, real=True)) for name in names)
-    program = _powers(scaled(angles(stabilise(freeze({"value": expr}, inputs)))))
+    program = opposed(stabilise(freeze({"value": expr}, inputs)))
+    program = _powers(scaled(angles(grouped(program))))
     return protect(program if exact else fold(program))
+
+
+def _inputs(program: Program) -> set[str]:
+    return {str(item.value) for item in program.instructions if item.operation == "input"}
 
 
 def _powers(program: Program) -> Program:
@@ -73,7 +86,7 @@ def _powers(program: Program) -> Program:
 
 
 def safe_names(names: Iterable[str], reserved: frozenset[str]) -> dict[str, str]:
-    """Each name as an identifier that shadows nothing: an underscore is added where it must be."""
+    """Each name (they differ) as an identifier that shadows nothing: an underscore is added where it must be."""
     safe: dict[str, str] = {}
     for name in names:
         if not name.isidentifier():
@@ -94,15 +107,22 @@ def written(
     expr: Expr, names: tuple[str, ...], bindings: Bindings, backend: Backend, safe: dict[str, str]
 ) -> tuple[tuple[str, ...], str, set[str]]:
     """The lines, the result's text and the operations used, for an expression in names and bindings."""
-    program = prepare(expr, (*names, *(name for name, _ in bindings)), backend.exact)
-    needed = {item.value for item in program.instructions if item.operation == "input"}
+    every = tuple(dict.fromkeys((*names, *(name for name, _ in bindings))))
+    program = prepare(expr, every, backend.exact)
+    needed = _inputs(program)
+    bound: list[tuple[str, Program]] = []
+    for place in reversed(range(len(bindings))):
+        name, value = bindings[place]
+        if name in needed:
+            known = tuple(dict.fromkeys((*names, *(before for before, _ in bindings[:place]))))
+            bound.append((name, plain(value, known, backend.exact)))
+            needed |= _inputs(bound[-1][1])
     lines: list[str] = []
     used: set[str] = set()
-    for name, value in bindings:
-        if name in needed:
-            bound = _Writer(prepare(value, names, backend.exact), backend, safe, f"{safe[name].lower()}_", names[0])
-            lines += [*bound.lines, f"{safe[name]} = {bound.result}"]
-            used |= bound.used
+    for name, inner in reversed(bound):
+        made = _Writer(inner, backend, safe, f"{safe[name].lower()}_", names[0])
+        lines += [*made.lines, f"{safe[name]} = {made.result}"]
+        used |= made.used
     writer = _Writer(program, backend, safe, "t", names[0])
     return (*lines, *writer.lines), writer.result, used | writer.used
 

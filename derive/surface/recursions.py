@@ -7,13 +7,13 @@ from typing import Any
 
 from sympy import sqrt
 
-from derive.emit import EmittedFunction
+from derive.emit import EmittedFunction, angle_bindings
 from derive.emit.recursions import LIBRARIES, complement_source, recursion_source
 from derive.gaussian import numbers
 from derive.gaussian.node import pair
 from derive.layers.dense import Dense
 from derive.layers.elementwise import Elementwise
-from derive.program.symbols import DELTA, Q1, Q2, K
+from derive.program.symbols import DELTA, K
 from derive.surface.emission import results_code
 from derive.surface.results import Result
 
@@ -63,7 +63,7 @@ def _beside(result: Result) -> tuple[tuple[EmittedFunction, ...], str]:
         doc = '    """E phi\'(u) phi\'(v) at correlation 1 - e."""'
         return (), f"{head}\n{doc}\n    return derivative_covariance_map(q1, q2, 1 - e{given})\n\n\n"
     e = Symbol("e", nonnegative=True)
-    both = (("K", (1 - e) * sqrt(Q1 * Q2)), ("Delta", Q1 * Q2 * e * (2 - e)))
+    both = (("c", 1 - e), *angle_bindings(sqrt(e * (2 - e)), e * (2 - e)))
     bindings = both if closed.has(K, DELTA) else ()
     doc = "E phi'(u) phi'(v) at correlation 1 - e."
     return (EmittedFunction(name, closed, ("q1", "q2", "e"), result.parameters, doc, {}, bindings),), ""

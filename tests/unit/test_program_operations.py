@@ -12,7 +12,7 @@ from flint import acb, arb
 from derive.program import by_spelling, freeze, run_mp
 from derive.program.registry import operations
 
-UNIT = ("asin", "acos", "atanh")
+UNIT = ("asin", "acos", "atanh", "correlation")
 POSITIVE = ("log", "sqrt", "log1p")
 TESTS = ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select")
 

@@ -20,7 +20,7 @@ def function(body: Body) -> str:
     """One function: `double name(double x, double a)`, the parameters after the arguments in their order."""
     names = (*body.arguments, *body.parameters)
     words = ", ".join(f"double {name}" for name in names)
-    lines = [f"const double {_assigned(line)};" for line in body.lines]
+    lines = [f"{'' if line.split(' = ')[0] in names else 'const double '}{_assigned(line)};" for line in body.lines]
     unused = [f"(void){name};" for name in names if not re.search(rf"\b{name}\b", " ".join((*lines, body.value)))]
     doc = body.doc.replace("*/", "* /").replace("/*", "/ *")
     comment = "/*\n" + textwrap.indent(doc, " ", lambda line: True).replace(" \n", "\n") + "\n */\n" if doc else ""

@@ -34,15 +34,15 @@ def _rule(builder: Builder, item: Instruction) -> int | None:
     return None
 
 
-def _terms(builder: Builder, index: int, sign: int) -> list[tuple[int, int]]:
+def signed_terms(builder: Builder, index: int, sign: int) -> list[tuple[int, int]]:
     """A sum as (sign, term) pairs."""
     item = builder.instructions[index]
     if item.operation == "add":
-        return [pair for arg in item.args for pair in _terms(builder, arg, sign)]
+        return [pair for arg in item.args for pair in signed_terms(builder, arg, sign)]
     if item.operation == "sub":
-        return _terms(builder, item.args[0], sign) + _terms(builder, item.args[1], -sign)
+        return signed_terms(builder, item.args[0], sign) + signed_terms(builder, item.args[1], -sign)
     if item.operation == "neg":
-        return _terms(builder, item.args[0], -sign)
+        return signed_terms(builder, item.args[0], -sign)
     if item.operation == "literal" and isinstance(item.value, Fraction) and item.value < 0:
         return [(-sign, builder.literal(-item.value))]
     return [(sign, index)]
@@ -50,7 +50,7 @@ def _terms(builder: Builder, index: int, sign: int) -> list[tuple[int, int]]:
 
 def _sum(builder: Builder, item: Instruction) -> int | None:
     whole = builder.put(item.operation, *item.args)
-    terms = _terms(builder, whole, 1)
+    terms = signed_terms(builder, whole, 1)
     changed = False
     while (merged := _merge_once(builder, terms)) is not None:
         terms, changed = merged, True
@@ -121,15 +121,14 @@ def _pair(builder: Builder, name: str, rest: tuple[int, ...], a: int, other: int
 def _two_exponentials(builder: Builder, rest: tuple[int, ...], a: int, other: int):
     """other - rest*exp(a) with other = rest*exp(b), as one term."""
     for name, other_rest, b in _factored(builder, other):
-        if name == "exp" and _normal(builder, rest) == _normal(builder, other_rest):
-            apart = _terms(builder, b, 1) + _terms(builder, a, -1)
+        if name == "exp" and normal_product(builder, rest) == normal_product(builder, other_rest):
+            apart = signed_terms(builder, b, 1) + signed_terms(builder, a, -1)
             terms = _cancelled(apart)
             if len(terms) == len(apart):  # nothing in common: their difference may be infinity less infinity
                 continue
             plus, minus = (tuple(term for sign, term in terms if sign == wanted) for wanted in (1, -1))
             difference = builder.signed_sum(plus, minus)
             return 1, builder.mul((*rest, builder.put("exp_difference", b, a, difference)))
-    return None
     return None
 
 
@@ -147,10 +146,10 @@ def _cancelled(terms: list[tuple[int, int]]) -> list[tuple[int, int]]:
 def _same_product(builder: Builder, factors: tuple[int, ...], other: int) -> bool:
     item = builder.instructions[other]
     other_factors = item.args if item.operation == "mul" else (other,)
-    return _normal(builder, factors) == _normal(builder, other_factors)
+    return normal_product(builder, factors) == normal_product(builder, other_factors)
 
 
-def _normal(builder: Builder, factors: tuple[int, ...]) -> tuple[Fraction, tuple[int, ...]]:
+def normal_product(builder: Builder, factors: tuple[int, ...]) -> tuple[Fraction, tuple[int, ...]]:
     """A product as its rational coefficient and its sorted other factors."""
     coefficient, others = ONE, []
     for factor in factors:

@@ -77,85 +77,161 @@ def _differentiable(value, partials, names):
     return Stated.apply
 
 
+def _correlation(c):
+    """c, where rounding may have put it beyond +-1 that end, and NaN where it is no correlation."""
+    inside = torch.clamp(c, -1, 1)
+    return torch.where(torch.abs(c - inside) <= 32*torch.finfo(c.dtype).eps, inside, torch.nan)
+
+
 def _covariance_map_d_q1(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = 1 + Delta + q1 + q2
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
+    root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
+    K = c*root_q1q2
+    t1 = 1 + q1
     t2 = torch.sqrt(t1)
-    t3 = K**2
-    t4 = 1 + q1
-    t5 = 1 + q2
-    t6 = (t3*t3 + (t3*(3 + q2 - (2*q1*q2 + q1**2*q2)) + q1*q2*t4*(2 + q1)*t5)*t1)/(t4**2*t5*t1*t2)
-    return _result(0.07957747154594767*(K*(1.5707963267948966 + torch.atan(K/t2)) + t6)/q1, q1, q2, c)
+    t3 = 1 + q2
+    t4 = torch.sqrt(t3)
+    t5 = 1/t1
+    t6 = 1/t3
+    t7 = q1/t1*(q2/t3)*sin_theta**2 + t5 + t6 - t5*t6
+    t8 = torch.sqrt(t7)
+    t9 = q1**2
+    t10 = t1**2
+    t11 = c**2
+    t12 = K*(1.5707963267948966 + torch.atan(torch.sqrt(q1)/t2*(torch.sqrt(q2)/t4)*(c/t8))) + t9/(t10*t1*t2)*(q2**2/(t3**2*t4))*(t11*t11/(t7*t8)) + q1*(2 + q1)/(t1*t2)*(q2/t4)*(1/t8) + q1/(t10*t2)*(q2/(t3*t4))*(t11*(3 + q2 - (2*q1*q2 + t9*q2))/t8)
+    return _result(0.07957747154594767*(1/q1)*t12, q1, q2, c)
 
 
 def _covariance_map_d_q2(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = 1 + Delta + q1 + q2
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
+    root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
+    K = c*root_q1q2
+    t1 = 1 + q1
     t2 = torch.sqrt(t1)
-    t3 = K**2
-    t4 = 1 + q1
-    t5 = 1 + q2
-    t6 = (t3*t3 + (t3*(3 + q1 - (2*q1*q2 + q1*q2**2)) + q1*q2*t4*t5*(2 + q2))*t1)/(t4*t5**2*t1*t2)
-    return _result(0.07957747154594767*(K*(1.5707963267948966 + torch.atan(K/t2)) + t6)/q2, q1, q2, c)
+    t3 = 1 + q2
+    t4 = torch.sqrt(t3)
+    t5 = 1/t1
+    t6 = 1/t3
+    t7 = q1/t1*(q2/t3)*sin_theta**2 + t5 + t6 - t5*t6
+    t8 = torch.sqrt(t7)
+    t9 = q2**2
+    t10 = t3**2
+    t11 = c**2
+    t12 = K*(1.5707963267948966 + torch.atan(torch.sqrt(q1)/t2*(torch.sqrt(q2)/t4)*(c/t8))) + q1**2/(t1**2*t2)*(t9/(t10*t3*t4))*(t11*t11/(t7*t8)) + q1/t2*(q2*(2 + q2)/(t3*t4))*(1/t8) + q1/(t1*t2)*(q2/(t10*t4))*(t11*(3 + q1 - (2*q1*q2 + q1*t9))/t8)
+    return _result(0.07957747154594767*(1/q2)*t12, q1, q2, c)
 
 
 def _covariance_map_d_c_d_q1(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = torch.sqrt(q2)
-    t2 = K**2
-    t3 = 1 + Delta + q1 + q2
-    t4 = 1 + q1
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
+    t1 = torch.sqrt(q1)
+    t2 = torch.sqrt(q2)
+    t3 = 1 + q1
+    t4 = t3**2
     t5 = torch.sqrt(t3)
-    t6 = 0.07957747154594767*t1*(1.5707963267948966 + (t2*K + K*(3 + q1 + q2)*t3)/(t4*(1 + q2)*t3*t5) + torch.atan(K/t5))
-    t7 = torch.sqrt(q1)
-    t8 = 0.07957747154594767*t1*(3*t2*K*t4 - K*(t2*(1 - q1) + (q1 - 2)*t4*(2 + q2))*t3)/(t7*t4**2*t3**2*t5)
-    return _result(t6/t7 + t8, q1, q2, c)
+    t6 = t4*t5
+    t7 = 1 + q2
+    t8 = torch.sqrt(t7)
+    t9 = t7**2*t8
+    t10 = c**2
+    t11 = 1/t3
+    t12 = 1/t7
+    t13 = q1/t3*(q2/t7)*sin_theta**2 + t11 + t12 - t11*t12
+    t14 = torch.sqrt(t13)
+    t15 = t13*t14
+    t16 = t7*t8
+    t17 = 1.5707963267948966 + q1*t1/t6*(q2*t2/t9)*(t10*c/t15) + t1/(t3*t5)*(t2/t16)*(c*(3 + q1 + q2)/t14) + torch.atan(t1/t5*(t2/t8)*(c/t14))
+    t18 = t4*t3*t5
+    t19 = q2**2
+    t20 = 0.07957747154594767*(1/t1)*t2*t17 + q1/t18*(t19/t9)*(0.238732414637843*t10*c/(t13**2*t14))
+    t21 = (q1 - 2)/t6*(q2*(2 + q2)/t16)*(0.07957747154594767*c/t15) + q1*(1 - q1)/t18*(t19/t16)*(0.07957747154594767*t10*c/t15)
+    return _result(t20 - t21, q1, q2, c)
 
 
 def _covariance_map_d_c_d_q2(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
     t1 = torch.sqrt(q1)
-    t2 = K**2
-    t3 = 1 + Delta + q1 + q2
-    t4 = 1 + q2
-    t5 = torch.sqrt(t3)
-    t6 = 0.07957747154594767*t1*(1.5707963267948966 + (t2*K + K*(3 + q1 + q2)*t3)/((1 + q1)*t4*t3*t5) + torch.atan(K/t5))
-    t7 = torch.sqrt(q2)
-    t8 = 0.07957747154594767*t1*(3*t2*K*t4 - K*(t2*(1 - q2) + (2 + q1)*(q2 - 2)*t4)*t3)/(t7*t4**2*t3**2*t5)
-    return _result(t6/t7 + t8, q1, q2, c)
+    t2 = torch.sqrt(q2)
+    t3 = 1 + q1
+    t4 = torch.sqrt(t3)
+    t5 = t3**2*t4
+    t6 = 1 + q2
+    t7 = t6**2
+    t8 = torch.sqrt(t6)
+    t9 = t7*t8
+    t10 = c**2
+    t11 = 1/t3
+    t12 = 1/t6
+    t13 = q1/t3*(q2/t6)*sin_theta**2 + t11 + t12 - t11*t12
+    t14 = torch.sqrt(t13)
+    t15 = t13*t14
+    t16 = t3*t4
+    t17 = 1.5707963267948966 + q1*t1/t5*(q2*t2/t9)*(t10*c/t15) + t1/t16*(t2/(t6*t8))*(c*(3 + q1 + q2)/t14) + torch.atan(t1/t4*(t2/t8)*(c/t14))
+    t18 = q1**2
+    t19 = t7*t6*t8
+    t20 = 0.07957747154594767*t1*(1/t2)*t17 + t18/t5*(q2/t19)*(0.238732414637843*t10*c/(t13**2*t14))
+    t21 = q1*(2 + q1)/t16*((q2 - 2)/t9)*(0.07957747154594767*c/t15) + t18/t16*(q2*(1 - q2)/t19)*(0.07957747154594767*t10*c/t15)
+    return _result(t20 - t21, q1, q2, c)
 
 
 def _covariance_map_d_c_d_c(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = K**2
-    t2 = 1 + Delta + q1 + q2
-    return _result(0.15915494309189535*q1*q2*(3*t1 + ((2 + q1)*(2 + q2) - t1)*t2)/(t2**2*torch.sqrt(t2)), q1, q2, c)
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
+    t1 = q1**2
+    t2 = 1 + q1
+    t3 = torch.sqrt(t2)
+    t4 = q2**2
+    t5 = 1 + q2
+    t6 = torch.sqrt(t5)
+    t7 = c**2
+    t8 = 1/t2
+    t9 = 1/t5
+    t10 = q1/t2*(q2/t5)*sin_theta**2 + t8 + t9 - t8*t9
+    t11 = torch.sqrt(t10)
+    t12 = t2*t3
+    t13 = t5*t6
+    t14 = t10*t11
+    t15 = t1/(t2**2*t3)*(t4/(t5**2*t6))*(0.477464829275686*t7/(t10**2*t11)) + q1*(2 + q1)/t12*(q2*(2 + q2)/t13)*(0.15915494309189535/t14)
+    return _result(t15 - t1/t12*(t4/t13)*(0.15915494309189535*t7/t14), q1, q2, c)
 
 
 def _covariance_map_d_c_value(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = 1 + Delta + q1 + q2
-    t2 = torch.sqrt(t1)
-    t3 = 1.5707963267948966 + (K**2*K + K*(3 + q1 + q2)*t1)/((1 + q1)*(1 + q2)*t1*t2) + torch.atan(K/t2)
-    return _result(0.15915494309189535*torch.sqrt(q1)*torch.sqrt(q2)*t3, q1, q2, c)
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
+    t1 = torch.sqrt(q1)
+    t2 = torch.sqrt(q2)
+    t3 = 1 + q1
+    t4 = torch.sqrt(t3)
+    t5 = 1 + q2
+    t6 = torch.sqrt(t5)
+    t7 = 1/t3
+    t8 = 1/t5
+    t9 = q1/t3*(q2/t5)*sin_theta**2 + t7 + t8 - t7*t8
+    t10 = torch.sqrt(t9)
+    t11 = 1.5707963267948966 + q1*t1/(t3**2*t4)*(q2*t2/(t5**2*t6))*(c**2*c/(t9*t10)) + t1/(t3*t4)*(t2/(t5*t6))*(c*(3 + q1 + q2)/t10) + torch.atan(t1/t4*(t2/t6)*(c/t10))
+    return _result(0.15915494309189535*t1*t2*t11, q1, q2, c)
 
 
 _covariance_map_d_c = _differentiable(_covariance_map_d_c_value, {0: _covariance_map_d_c_d_q1, 1: _covariance_map_d_c_d_q2, 2: _covariance_map_d_c_d_c}, ("q1", "q2", "c",))
 
 
 def _covariance_map_value(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = 1 + Delta + q1 + q2
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
+    root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
+    K = c*root_q1q2
+    t1 = 1 + q1
     t2 = torch.sqrt(t1)
-    t3 = 0.15915494309189535*(K*(1.5707963267948966 + torch.atan(K/t2)) + (K**2 + q1*q2*t1)/((1 + q1)*(1 + q2)*t2))
-    return _result(t3, q1, q2, c)
+    t3 = 1 + q2
+    t4 = torch.sqrt(t3)
+    t5 = 1/t1
+    t6 = 1/t3
+    t7 = torch.sqrt(q1/t1*(q2/t3)*sin_theta**2 + t5 + t6 - t5*t6)
+    t8 = K*(1.5707963267948966 + torch.atan(torch.sqrt(q1)/t2*(torch.sqrt(q2)/t4)*(c/t7))) + q1/t2*(q2/t4)*t7 + q1/(t1*t2)*(q2/(t3*t4))*(c**2/t7)
+    return _result(0.15915494309189535*t8, q1, q2, c)
 
 
 _covariance_map = _differentiable(_covariance_map_value, {0: _covariance_map_d_q1, 1: _covariance_map_d_q2, 2: _covariance_map_d_c}, ("q1", "q2", "c",))

@@ -26,6 +26,14 @@ def _result(value, *arguments):
     return result[()] if result.shape == shape else np.broadcast_to(result, shape).copy()[()]
 
 
+def _correlation(c):
+    """c, where rounding may have put it beyond +-1 that end, and NaN where it is no correlation."""
+    if c.size and c.min() >= -1 and c.max() <= 1:
+        return c
+    inside = np.clip(c, -1, 1)
+    return np.where(np.abs(c - inside) <= 32*np.finfo(c.dtype).eps, inside, np.nan)
+
+
 def covariance_map(q1: ArrayLike, q2: ArrayLike, c: ArrayLike) -> NDArray[np.floating]:
     """covariance map; kind EXACT.
 
@@ -35,7 +43,9 @@ def covariance_map(q1: ArrayLike, q2: ArrayLike, c: ArrayLike) -> NDArray[np.flo
     q1, q2 > 0 are variances and -1 <= c <= 1 is the correlation of the pair.
     Arguments broadcast; the dtype of the inputs comes out."""
     q1, q2, c = _arrays(q1, q2, c)
-    K = c*np.sqrt(q1)*np.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = np.sqrt(Delta)
-    return _result(0.15915494309189535*(t1 + K*np.arctan2(t1, -K)), q1, q2, c)
+    c = _correlation(c)
+    sin_theta = np.sqrt((1 - c)*(1 + c))
+    root_q1q2 = np.sqrt(q1)*np.sqrt(q2)
+    sqrt_Delta = root_q1q2*sin_theta
+    K = c*root_q1q2
+    return _result(0.15915494309189535*(sqrt_Delta + K*np.arctan2(sin_theta, -c)), q1, q2, c)

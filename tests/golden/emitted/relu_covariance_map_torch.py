@@ -77,6 +77,12 @@ def _differentiable(value, partials, names):
     return Stated.apply
 
 
+def _correlation(c):
+    """c, where rounding may have put it beyond +-1 that end, and NaN where it is no correlation."""
+    inside = torch.clamp(c, -1, 1)
+    return torch.where(torch.abs(c - inside) <= 32*torch.finfo(c.dtype).eps, inside, torch.nan)
+
+
 def _ratio(a, b):
     """a/b; where b is 0, infinite with the sign of a, or 0 if a is 0 too."""
     edge = torch.where(a == 0, 0, torch.where(a < 0, -torch.inf, torch.inf))
@@ -84,50 +90,59 @@ def _ratio(a, b):
 
 
 def _covariance_map_d_q1(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = torch.sqrt(Delta)
-    return _result(0.07957747154594767*(t1 + K*torch.atan2(t1, -K))/q1, q1, q2, c)
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
+    root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
+    sqrt_Delta = root_q1q2*sin_theta
+    K = c*root_q1q2
+    return _result(0.07957747154594767*(1/q1)*(sqrt_Delta + K*torch.atan2(sin_theta, -c)), q1, q2, c)
 
 
 def _covariance_map_d_q2(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = torch.sqrt(Delta)
-    return _result(0.07957747154594767*(t1 + K*torch.atan2(t1, -K))/q2, q1, q2, c)
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
+    root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
+    sqrt_Delta = root_q1q2*sin_theta
+    K = c*root_q1q2
+    return _result(0.07957747154594767*(1/q2)*(sqrt_Delta + K*torch.atan2(sin_theta, -c)), q1, q2, c)
 
 
 def _covariance_map_d_c_d_q1(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
-    return _result(0.07957747154594767*torch.sqrt(q2)*torch.atan2(torch.sqrt(Delta), -K)/torch.sqrt(q1), q1, q2, c)
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
+    return _result(0.07957747154594767*(1/torch.sqrt(q1))*torch.sqrt(q2)*torch.atan2(sin_theta, -c), q1, q2, c)
 
 
 def _covariance_map_d_c_d_q2(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
-    return _result(0.07957747154594767*torch.sqrt(q1)*torch.atan2(torch.sqrt(Delta), -K)/torch.sqrt(q2), q1, q2, c)
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
+    return _result(0.07957747154594767*torch.sqrt(q1)*(1/torch.sqrt(q2))*torch.atan2(sin_theta, -c), q1, q2, c)
 
 
 def _covariance_map_d_c_d_c(q1, q2, c):
-    Delta = q1*q2*(1 - c)*(1 + c)
-    return _result(_ratio(0.15915494309189535*q1*q2, torch.sqrt(Delta)), q1, q2, c)
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
+    root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
+    sqrt_Delta = root_q1q2*sin_theta
+    return _result(_ratio(0.15915494309189535*q1*q2, sqrt_Delta), q1, q2, c)
 
 
 def _covariance_map_d_c_value(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
-    return _result(0.15915494309189535*torch.sqrt(q1)*torch.sqrt(q2)*torch.atan2(torch.sqrt(Delta), -K), q1, q2, c)
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
+    return _result(0.15915494309189535*torch.sqrt(q1)*torch.sqrt(q2)*torch.atan2(sin_theta, -c), q1, q2, c)
 
 
 _covariance_map_d_c = _differentiable(_covariance_map_d_c_value, {0: _covariance_map_d_c_d_q1, 1: _covariance_map_d_c_d_q2, 2: _covariance_map_d_c_d_c}, ("q1", "q2", "c",))
 
 
 def _covariance_map_value(q1, q2, c):
-    K = c*torch.sqrt(q1)*torch.sqrt(q2)
-    Delta = q1*q2*(1 - c)*(1 + c)
-    t1 = torch.sqrt(Delta)
-    return _result(0.15915494309189535*(t1 + K*torch.atan2(t1, -K)), q1, q2, c)
+    c = _correlation(c)
+    sin_theta = torch.sqrt((1 - c)*(1 + c))
+    root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
+    sqrt_Delta = root_q1q2*sin_theta
+    K = c*root_q1q2
+    return _result(0.15915494309189535*(sqrt_Delta + K*torch.atan2(sin_theta, -c)), q1, q2, c)
 
 
 _covariance_map = _differentiable(_covariance_map_value, {0: _covariance_map_d_q1, 1: _covariance_map_d_q2, 2: _covariance_map_d_c}, ("q1", "q2", "c",))
