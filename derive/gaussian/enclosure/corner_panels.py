@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, floor, inf, log2
+from math import comb, exp, floor, inf, log2
 from typing import TYPE_CHECKING
 
 import flint
-from flint import acb, arb
+from flint import arb
 
-from derive.gaussian.enclosure.corners import Approach, beyond, corner_integral, is_integrable
+from derive.gaussian.enclosure.corners import Approach, beyond, corner_integral, depth, is_integrable
 from derive.gaussian.enclosure.quadrature import ellipse, rule
 
 if TYPE_CHECKING:
@@ -61,27 +61,21 @@ def corner_panel(
     """
     if not is_integrable(near):
         return None
-    b, count = near.growth.b.max(arb(0)), near.growth.n
-    deep = near.start.max(2 * count / (1 - b)).upper()  # from there on the bound of the integral of |f| is good
-    widest = min(width / 2, float((-deep).exp() / setting.sigma / 2))
-    half = arb(2) ** int(floor(log2(widest)))
+    widest = min(width * float(setting.sigma.lower()), float((-depth(near)).exp().lower()))
+    length = arb(2) ** floor(log2(widest))
     for _ in range(HALVINGS):
+        half = length / setting.sigma / 2
         factor = _best_approximation(setting, place + side * half, half)
-        mass = float(_mass(setting, near, half)) * UP
+        mass = float((beyond(near, -length.log()) / setting.sigma).upper()) * UP
         if factor * mass * 3 <= goal:
-            weights = _weights(setting, near, side, half, goal)
+            weights = _weights(setting, near, (piece, side), length, goal)
             total = sum(float(abs(w).upper()) for w in weights) * UP
             error = factor * (mass + total) + sum(float(w.rad()) for w in weights)
             if error <= goal:
                 size = max(mass, total) / float(2 * half) * UP
                 return Panel(place + side * half, half, piece, size, error, weights=weights)
-        half = half / 2
+        length = length / 2
     return None
-
-
-def _mass(setting: Setting, near: Approach, half: arb) -> arb:
-    """A bound of the integral of |f(sigma x)| over the panel."""
-    return beyond(near, (-(2 * half * setting.sigma).log()).lower()) / setting.sigma
 
 
 def _best_approximation(setting: Setting, centre: arb, half: arb) -> float:
@@ -98,28 +92,50 @@ def _best_approximation(setting: Setting, centre: arb, half: arb) -> float:
     return best
 
 
-def _weights(setting: Setting, near: Approach, side: int, half: arb, goal: float) -> tuple[arb, ...]:
+def _weights(
+    setting: Setting, near: Approach, place: tuple[int, int], length: arb, goal: float
+) -> tuple[arb, ...]:
+    """The weights of the rule, the change of variable included."""
     nodes, weights = rule(setting.n, flint.ctx.prec)
-    length, tolerance = 2 * half * setting.sigma, arb(goal) * setting.sigma / (100 * setting.n)
-    moments = []
-    for k in range(setting.n):
-
-        def legendre(share: acb, k: int = k) -> acb:
-            return _legendre(k, side * (2 * share - 1))
-
-        moments.append(corner_integral(near, legendre, arb(1), length, tolerance) / setting.sigma)
+    moments = _legendre_moments(setting, near, place, length, goal)
     found = []
     for node, weight in zip(nodes, weights, strict=True):
-        total = arb(0)
+        before, now, total = arb(0), arb(1), arb(0)
         for k, moment in enumerate(moments):
-            total += (arb(k) + arb(0.5)) * _legendre(k, node) * moment
-        found.append(total * weight)
+            total += (2 * k + 1) * now * moment
+            before, now = now, ((2 * k + 1) * node * now - k * before) / (k + 1)
+        found.append(total * weight / (2 * setting.sigma))
     return tuple(found)
 
 
-def _legendre(k: int, x):
-    """P_k by the recurrence (j + 1) P_{j+1} = (2j + 1) x P_j - j P_{j-1}."""
-    before, now = x * 0, x * 0 + 1
-    for j in range(k):
-        before, now = now, ((2 * j + 1) * x * now - j * before) / (j + 1)
-    return now
+def _legendre_moments(
+    setting: Setting, near: Approach, place: tuple[int, int], length: arb, goal: float
+) -> tuple[arb, ...]:
+    """The integrals of f(e + side*t) P_k(x) over 0 < t < length, x = side*(2t/length - 1), for k < n.
+
+    P_k(2r - 1) = sum_j (-1)^(k + j) binom(k, j) binom(k + j, j) r^j; the powers of r = t/length keep the integrands
+    positive multiples of f, and the digits that the sum cancels are carried in addition.
+    """
+    f, n, (piece, side) = setting.f, setting.n, place
+    mirrored = f.parity != 0 and side < 0 and len(f.breaks) % 2 == 1 and 2 * piece == len(f.breaks) - 1
+    if mirrored:
+        near, sign = f.corner(piece + 1, 1) or near, f.parity
+    key = "moments", piece + mirrored, 1 if mirrored else side, length.man_exp(), n, flint.ctx.prec
+    memo = getattr(f, "memo", {})
+    if key not in memo or memo[key][0] > goal:
+        tolerance = arb(goal) * setting.sigma / (100 * n) / 6**n
+        with flint.ctx.extraprec(int(2.6 * n) + 10):
+            powers = [corner_integral(near, _power(j), arb(1), length, tolerance) for j in range(n)]
+            memo[key] = goal, [_combined(powers, k) for k in range(n)]
+    moments = memo[key][1]
+    if mirrored:
+        moments = [sign * moment for moment in moments]
+    return tuple(moment if side > 0 or k % 2 == 0 else -moment for k, moment in enumerate(moments))
+
+
+def _power(j: int):
+    return lambda share: share**j
+
+
+def _combined(powers: list[arb], k: int) -> arb:
+    return sum(((-1) ** (k + j) * comb(k, j) * comb(k + j, j) * powers[j] for j in range(k + 1)), arb(0))

@@ -14,6 +14,7 @@ from derive.activation.growth import Growth, Log
 from derive.records import Unsupported
 
 if TYPE_CHECKING:
+    from derive.gaussian.enclosure.growth import Bound
     from derive.gaussian.enclosure.prepared import Analysed
 
 EVALUATIONS = 60_000
@@ -67,7 +68,8 @@ class Regular:
 
     @property
     def growth(self) -> Growth:
-        return Growth(self._reach[1].abs_upper().log().upper(), arb(0), arb(0), 0)
+        size = self._reach[1].abs_upper().max(arb(2) ** -1000)
+        return Growth(size.log().upper(), arb(0), arb(0), 0)
 
     @property
     def below(self) -> Log | None:
@@ -138,6 +140,11 @@ def supremum(corner: Approach) -> arb:
     return (a + b * corner.start + n * (1 + peak).log()).exp().upper()
 
 
+def depth(corner: Approach) -> arb:
+    """A y from which on the bound of an integrable function falls like exp(-(1 - b) y/2) at least."""
+    return corner.start.max(2 * corner.growth.n / (1 - corner.growth.b.max(arb(0)))).upper()
+
+
 def beyond(corner: Approach, y: arb) -> arb:
     """A bound of the integral of |f| over distances below exp(-y), y >= start.
 
@@ -196,3 +203,20 @@ def corners(f: Analysed) -> list[tuple[int, int, Approach]]:
 def poles(f: Analysed) -> tuple[arb, ...]:
     """The breaks next to which f is not bounded."""
     return tuple(f.breaks[k] for k in sorted({k for k, _, near in corners(f) if not is_bounded(near)}))
+
+
+def clipped(f: Analysed, sigma: arb) -> tuple[Bound, arb]:
+    """A bound of f(sigma z) outside of neighbourhoods of its poles, and of the integrals of |f(sigma z)| over them.
+
+    The neighbourhoods are at most 1/2 wide in z. Next to a pole the bound rises with y = -log(distance).
+    """
+    bound, mass = f.bound, arb(0)
+    for _, _, near in corners(f):
+        if is_bounded(near):
+            continue
+        y = depth(near).max(-(sigma / 2).log()).upper()
+        growth = near.growth
+        height = growth.a + growth.b.max(arb(0)) * y + growth.n * (1 + y).log()
+        bound = bound._replace(a=bound.a.max(height.upper()))
+        mass = mass + beyond(near, y) / sigma
+    return bound, mass.upper()

@@ -24,9 +24,12 @@ UP = 1 + 1e-9
 REAL_PARTS = tuple(acb(arb(mid, 0.25)) for mid in (-0.75, -0.25, 0.25, 0.75))
 
 
+Interval = tuple[arb, arb]
+
+
 @dataclass(frozen=True)
 class Side:
-    """f(sigma x) on [-reach, reach]: panels with rows of weighted values; damped integral of |f|, remainder."""
+    """f(sigma x) on an interval: panels with rows of weighted values; damped integral of |f|, remainder."""
 
     panels: list[Panel]
     rows: list[list[arb]]
@@ -39,11 +42,11 @@ def tensor(
     sigmas: tuple[arb, arb],
     c: arb,
     s: arb,
-    reach: float,
+    ranges: tuple[Interval, Interval],
     n: int,
     goal: float,
 ) -> arb | None:
-    """The integral over the square |x|, |y| <= reach, or None where the panels would be too many.
+    """The integral over a rectangle of (x, y), or None where the panels would be too many.
 
     On a pair of panels with centres X, Y and half-widths h, k the density of (x, y) factors into
     exp(c X Y/s^2) exp(c Y h xi/s^2) exp(c X k eta/s^2) exp(c h k xi eta/s^2) and functions of one variable,
@@ -55,20 +58,20 @@ def tensor(
         functions: f and g
         sigmas: standard deviations of u and v (the same object where they are equal)
         c, s: correlation and sqrt(1 - c^2), as balls
-        reach: half the side of the square
+        ranges: exact ends of x and of y
         n: points of the rule on a panel
         goal: absolute radius wanted
     """
     small = float(s.lower()) / UP
-    spread = 2 * reach / (2 * pi * small) * UP
     damping = 1 / (2 + 2 * float(abs(c).upper())) / UP
     sides: list[Side] = []
     for mine, other in ((0, 1), (1, 0)):
-        if mine and functions[0] is functions[1] and sigmas[0] is sigmas[1]:
+        if mine and functions[0] is functions[1] and sigmas[0] is sigmas[1] and ranges[0] is ranges[1]:
             sides.append(sides[0])
             break
-        rough = _rough_supremum(functions[other], sigmas[other], reach, damping)
-        side = _side(functions[mine], sigmas[mine], s, reach, n, damping, goal / (10 * spread * rough))
+        rough = _rough_supremum(functions[other], sigmas[other], ranges[other], damping)
+        spread = float(ranges[other][1] - ranges[other][0]) / (2 * pi * small) * UP
+        side = _side(functions[mine], sigmas[mine], s, ranges[mine], n, damping, goal / (10 * spread * rough))
         if side is None:
             return None
         sides.append(side)
@@ -99,9 +102,9 @@ def _sum(first: Side, second: Side, c: arb, s: arb, n: int, goal: float) -> tupl
             count += 1
             if count > MAX_PAIRS:
                 return None
-            with flint.ctx.extraprec(300):  # exact: equal products share their matrix
+            with flint.ctx.extraprec(300):  # exact (but next to corners): equal products share their matrix
                 area = p.half * q.half
-            key = area.man_exp()
+            key = area.mid().man_exp(), area.rad().man_exp()
             if key not in cores:
                 step = ratio * area
                 cores[key] = arb_mat(n, n, [(step * a * b).exp() for a in nodes for b in nodes])
@@ -120,8 +123,8 @@ def _exponent(p: Panel, q: Panel, slope: float, flips: float, small_sq: float) -
     return -(across * across / small_sq + along * along) / 2 / UP
 
 
-def _side(f, sigma: arb, s: arb, reach: float, n: int, damping: float, goal: float) -> Side | None:
-    panels, doubt = _panels(f, sigma, s, reach, n, damping, goal)
+def _side(f, sigma: arb, s: arb, span: Interval, n: int, damping: float, goal: float) -> Side | None:
+    panels, doubt = _panels(f, sigma, s, span, n, damping, goal)
     if panels is None:
         return None
     nodes, weights = rule(n, flint.ctx.prec)
@@ -148,13 +151,14 @@ def _damp(nearest: float, damping: float) -> float:
 
 
 def _panels(
-    f, sigma: arb, s: arb, reach: float, n: int, damping: float, goal: float
+    f, sigma: arb, s: arb, span: Interval, n: int, damping: float, goal: float
 ) -> tuple[list[Panel] | None, float]:
     """Panels between breaks, bisected until every remainder is small against the goal; the doubt about breaks."""
     edges = [edge / sigma for edge in f.breaks]
-    inside = [(k, edge) for k, edge in enumerate(edges) if abs(edge.mid()) < reach]
+    inside = [(k, edge) for k, edge in enumerate(edges) if span[0] < edge.mid() < span[1]]
     doubt = sum(_doubt(f, k, edge, sigma) for k, edge in inside)
-    marks = sorted({arb(-reach), arb(0), arb(reach), *(edge.mid() for _, edge in inside)}, key=float)
+    centre = [arb(0)] if span[0] < 0 < span[1] else []
+    marks = sorted({*span, *centre, *(edge.mid() for _, edge in inside)}, key=float)
     small_sq = float((s * s).lower()) / UP
     setting = Setting(f, sigma, n, damping, small_sq)
     widest, panels = min(1.1, 3 * sqrt(small_sq)), []
@@ -200,7 +204,7 @@ def _at_corners(
                 return None
             panels.append(panel)
             with flint.ctx.extraprec(200):
-                cut = end + side * 2 * panel.half
+                cut = (end + side * 2 * panel.half).mid()
             left, right = (cut, right) if side > 0 else (left, cut)
     return panels, (left, right)
 
@@ -253,11 +257,12 @@ def _doubt(f, k: int, edge: arb, sigma: arb) -> float:
     return float(edge.rad()) * upper(values[0] - values[1] if len(values) == 2 else sum(values, acb(0))) * UP
 
 
-def _rough_supremum(f, sigma: arb, reach: float, damping: float) -> float:
+def _rough_supremum(f, sigma: arb, span: Interval, damping: float) -> float:
     """The damped size of f on the range, for choosing tolerances only."""
-    best = 1e-290
-    for k in range(-16, 17):
-        x = acb(sigma * (reach * k / 16))
+    best, step = 1e-290, (span[1] - span[0]) / 32
+    for k in range(33):
+        z = span[0] + step * k
+        x = acb(sigma * z)
         value = upper(f.value(sum(1 for edge in f.breaks if edge.mid() < x.real), x, False))
-        best = max(best, value * _damp(abs(reach * k / 16), damping) if value < inf else 0.0)
+        best = max(best, value * _damp(abs(float(z)), damping) if value < inf else 0.0)
     return best

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import flint
 from flint import acb, arb
 
-from derive.gaussian.enclosure.corners import corners, diverges, is_integrable, poles, sign_next_to
+from derive.gaussian.enclosure.corners import clipped, corners, diverges, is_integrable, poles, sign_next_to
 from derive.gaussian.enclosure.flat import flat_part
 from derive.gaussian.enclosure.growth import ball, tail
 from derive.gaussian.enclosure.parts import Line, part, polynomial, slivers
@@ -54,7 +54,8 @@ def enclose_one(
             integrable next to a singular point, or the budget of evaluations did not suffice for an exact law.
     """
     f, precision = prepare(f), int(3.33 * digits) + 28
-    if not q == 0 and (sign := _infinite(f, len(weight) == 1)):
+    sign = 0 if q == 0 else _infinite(f, len(weight) == 1)
+    if sign:
         return arb.pos_inf() if sign > 0 else arb.neg_inf()
     result, before = arb("nan"), None
     for _ in range(ATTEMPTS):
@@ -200,13 +201,14 @@ def _segments(f, sigma: arb, mean: arb, ends: tuple[arb, arb], done) -> Iterator
 def _beyond(f, sigma: arb, mean: arb, weight: list[arb], ends: tuple[arb, arb], half: bool) -> arb:
     """A bound of what the integral leaves out."""
     degree, factor = len(weight) - 1, arb(0)
+    bound = clipped(f, sigma)[0]  # the ends lie beyond the poles
     for coefficient in weight:
         factor = factor + abs(coefficient)
     total = arb(0)
     for side, end in ((1, ends[1]), (-1, -ends[0])):
         if half and side < 0:
             continue
-        total = total + tail(f.bound, sigma, end, side * mean, degree)
+        total = total + tail(bound, sigma, end, side * mean, degree)
     return (total * factor).upper()
 
 

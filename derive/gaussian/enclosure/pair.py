@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import exp, inf, isqrt, log, log2
+from math import ceil, exp, inf, isqrt, log, log2
 from typing import TYPE_CHECKING
 
 import flint
 from flint import acb, arb
 
+from derive.gaussian.enclosure.corners import clipped, corners, poles
 from derive.gaussian.enclosure.grid import tensor
 from derive.gaussian.enclosure.growth import Bound, ball, tail
 from derive.gaussian.enclosure.one import enclose_one
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from derive.activation.pieces import PieceFunction
 
 NARROW = 0.02
+MARGIN = 2
+"""How far from a singular line the conditional rule keeps, in standard deviations of w."""
 ATTEMPTS = 3
+FARTHEST_POLE = 60
 
 
 def enclose_pair(
@@ -102,18 +106,27 @@ def _attempt(f, g, variances: tuple[arb, arb], c: arb, s: arb, digits: int) -> t
     goal = scale * 10.0**-digits
     if not 1e-290 < goal < 1e290:
         raise Unsupported("the expectation is beyond the range of the two-variable rules", why=f"its scale is {scale}")
-    reach, rest = _reach(f, g, (sigma1, sigma2), goal / 4)
+    reach, rest = _reach(f, g, (sigma1, sigma2), s, goal / 4)
     points = 5 * digits // 4 + 4
     even = f.parity * g.parity > 0
 
     def grid() -> arb | None:
-        return tensor((f, g), (sigma1, sigma2), c, s, reach, points, goal)
+        whole = (arb(-reach), arb(reach))
+        return tensor((f, g), (sigma1, sigma2), c, s, (whole, whole), points, goal)
 
     def strip() -> arb | None:
         # the variable of larger scale outside: what varies fast is then met along one variable only
         outer, inner = ((f, sigma1), (g, sigma2)) if not sigma1 < sigma2 else ((g, sigma2), (f, sigma1))
-        law = Law(outer[0], inner[0], outer[1], inner[1], c, s, arb(reach))
-        return conditional(law, points, goal, even)
+        spans = _singular_spans((outer[0], inner[0]), (outer[1], inner[1]), c, s, reach)
+        total = arb(0)
+        for span in spans:
+            across = _image(span, c, s, reach)
+            part = tensor((outer[0], inner[0]), (outer[1], inner[1]), c, s, (span, across), points, goal)
+            if part is None:
+                return None
+            total = total + part
+        rest = conditional(Law(outer[0], inner[0], outer[1], inner[1], c, s, arb(reach), spans), points, goal, even)
+        return None if rest is None else total + rest
 
     width = float(s)
     narrow = width < NARROW and (width < NARROW / 8 or width * max(float(sigma1), float(sigma2)) < 1)
@@ -126,6 +139,31 @@ def _attempt(f, g, variances: tuple[arb, arb], c: arb, s: arb, digits: int) -> t
         why="too many panels: the function varies too fast for the variances",
         instead="ask for fewer digits or smaller variances",
     )
+
+
+def _singular_spans(functions, sigmas: tuple[arb, arb], c: arb, s: arb, reach: float) -> tuple[tuple[arb, arb], ...]:
+    """Intervals of x in which f(sigma1 x) or g(sigma2(c x + s w)), |w| <= reach, meets a singular point."""
+    half = ((reach + MARGIN) * s / abs(c)).upper()
+    places = [functions[0].breaks[k] / sigmas[0] for k, _, _ in corners(functions[0])]
+    places += [functions[1].breaks[k] / sigmas[1] / c for k, _, _ in corners(functions[1])]
+    spans: list[tuple[arb, arb]] = []
+    for place in sorted(places, key=lambda place: float(place.mid())):
+        low, high = (place - half).lower().max(arb(-reach)), (place + half).upper().min(arb(reach))
+        if not low < high:
+            continue
+        if spans and low <= spans[-1][1]:
+            low, high = spans[-1][0], high.max(spans[-1][1])
+            spans.pop()
+        spans.append((low, high))
+    return tuple(spans)
+
+
+def _image(span: tuple[arb, arb], c: arb, s: arb, reach: float) -> tuple[arb, arb]:
+    """The interval of y = c x + s w for x in the span and |w| <= reach."""
+    ends = [c * end for end in span]
+    low = ends[0].min(ends[1]) - s * reach
+    high = ends[0].max(ends[1]) + s * reach
+    return low.lower(), high.upper()
 
 
 def _size(f, sigma: arb) -> float:
@@ -142,20 +180,36 @@ def _size(f, sigma: arb) -> float:
     return float(size.mid()) if size < 1e290 else inf
 
 
-def _reach(f, g, sigmas: tuple[arb, arb], goal: float) -> tuple[float, arb]:
+def _reach(f, g, sigmas: tuple[arb, arb], s: arb, goal: float) -> tuple[float, arb]:
     """A radius outside of which the expectation is under the goal, and the bound there.
 
     |u|/sigma1 and |v|/sigma2 are at most the radius r of the whitened plane, whose law has density r exp(-r^2/2).
+    Where f has poles, |f| is at most the sum of a bound and of a part next to them of integral m (`clipped`): that
+    part meets a bound of g in strips of the plane, in which dw = r dr/|w|, and the same part of g where the density
+    is at most exp(-r^2/2)/(2 pi s).
     """
-    sigma, both = sigmas[0].max(sigmas[1]), Bound(arb(0), arb(0), arb(0), arb(0))
+    sigma, parts = sigmas[0].max(sigmas[1]), []
     for h, own in zip((f, g), sigmas, strict=True):
-        a, b, s, n = h.bound
+        (a, b, growth, n), mass = clipped(h, own)
         ratio = own / sigma
-        both = both * Bound(a, b * ratio, s * ratio * ratio, n)
-    reach, rest = 5.75, arb.pos_inf()
+        parts.append((Bound(a, b * ratio, growth * ratio * ratio, n), mass))
+    (first, mass_f), (second, mass_g) = parts
+    farthest = arb(0)
+    for h, own in zip((f, g), sigmas, strict=True):
+        for pole in poles(h):
+            farthest = farthest.max((abs(pole) / own + 1).upper())
+    reach, rest = max(5.75, 0.25 * ceil(4 * float(farthest))), arb.pos_inf()
+    if reach > FARTHEST_POLE:
+        raise Unsupported("a function has a pole far out", why=f"{reach:.3g} standard deviations away")
     while not rest < goal:
         reach += 0.25
-        rest = tail(both, sigma, arb(reach), degree=1)
+        r = arb(reach)
+        rest = tail(first * second, sigma, r, degree=1)
+        if farthest > 0:
+            across = 1 / (arb.pi() * (r * r - farthest * farthest).sqrt())
+            rest = rest + mass_f * across * tail(second, sigma, r, degree=1)
+            rest = rest + mass_g * across * tail(first, sigma, r, degree=1)
+            rest = rest + mass_f * mass_g * (-r * r / 2).exp() / (2 * arb.pi() * s)
     return reach, rest
 
 

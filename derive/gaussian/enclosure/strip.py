@@ -45,7 +45,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Law:
-    """u = sigma1 x, v = sigma2 (c x + s w) with x, w independent standard normals; |x|, |w| <= reach."""
+    """u = sigma1 x, v = sigma2 (c x + s w) with x, w independent standard normals; |x|, |w| <= reach.
+
+    left_out  disjoint intervals of x that do not belong to the range
+    """
 
     f: Analysed
     g: Analysed
@@ -54,6 +57,7 @@ class Law:
     c: arb
     s: arb
     reach: arb
+    left_out: tuple[tuple[arb, arb], ...] = ()
 
     def at(self, edge: Edge, x):
         """(w, v) on an edge, so that v keeps its exact level on a line."""
@@ -110,13 +114,16 @@ def _cells(law: Law, even: bool) -> tuple[list[Cell], float]:
     low = arb(0) if even else -reach
     inside = [cut for cut in cuts if low < cut.mid() < reach]
     doubt = sum(float(cut.rad()) for cut in inside) * 8 * float(reach)
-    marks = sorted({low, arb(0), reach, *(cut.mid() for cut in inside)}, key=float)
+    out = [end for span in law.left_out for end in span if low < end < reach]
+    marks = sorted({low, arb(0), reach, *(cut.mid() for cut in inside), *out}, key=float)
     marks = [mark for k, mark in enumerate(marks) if k == 0 or mark > marks[k - 1]]
     bottom, top = Edge(-reach, None), Edge(reach, None)
     cells = []
     for left, right in pairwise(marks):
         with flint.ctx.extraprec(200):
             centre, half = (left + right) / 2, (right - left) / 2
+        if any(span[0] < centre < span[1] for span in law.left_out):
+            continue
         first = sum(1 for edge in law.f.breaks if (edge / law.sigma1).mid() < centre)
         edges = [bottom]
         for line in lines:
