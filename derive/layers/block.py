@@ -9,6 +9,7 @@ from sympy import Expr, Integer
 
 from derive.layers.dense import Dense
 from derive.layers.elementwise import Elementwise
+from derive.layers.stage import Stage
 from derive.layers.unit import gaussian
 from derive.program.symbols import Q1, Q2, K
 from derive.records import EocError, Unsupported
@@ -40,8 +41,13 @@ class Block:
         return {name: domain for stage in self.stages for name, domain in getattr(stage, "domains", ())}
 
     def cycle(self) -> tuple[Any, ...]:
-        """The stages rotated so that the first Dense comes last; a leading Dense is supplied if there is none."""
-        dense = [i for i, stage in enumerate(self.stages) if isinstance(stage, Dense)]
+        """The stages rotated so that the first layer with weights comes last; a Dense is supplied if there is none.
+
+        A block whose weights are all in branches (Residual) is observed on its stream, as it stands.
+        """
+        dense = [i for i, stage in enumerate(self.stages) if hasattr(stage, "weights")]
+        if not dense and any(getattr(stage, "has_weights", False) for stage in self.stages):
+            return self.stages
         if not dense:
             return (*self.stages, Dense())
         first = dense[0]
@@ -50,7 +56,7 @@ class Block:
 
 def as_layer(stage: Any) -> Any:
     """The layer a stage stands for: a layer itself, or anything with a `layer` attribute."""
-    if hasattr(stage, "forward"):
+    if isinstance(stage, Stage):
         return stage
     if hasattr(stage, "layer"):
         return stage.layer
@@ -99,11 +105,13 @@ def maps(block: Block) -> BlockMaps:
     state, jumps = start(), []
     output = state
     stages = block.cycle()
-    for position, stage in enumerate(stages):
-        if position == len(stages) - 1:
+    for stage in stages:
+        if hasattr(stage, "weights"):
             output = state
         state = stage.forward(state)
         jumps += list(getattr(stage, "jumps", ()))
-    if all(isinstance(stage, Dense) for stage in stages):
+    if not hasattr(stages[-1], "weights"):
+        output = state
+    if all(hasattr(stage, "weights") for stage in stages):
         raise Unsupported("the block has no activation", instead="join one: Dense() >> Activation('identity')")
     return BlockMaps(output, state, state.gain, tuple(jumps))

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import Expr, Rational
 
+from derive.layers.stage import Stage
 from derive.layers.unit import gaussian
 from derive.program.symbols import SIGMA_B, SIGMA_W
 from derive.records import EocError
 from derive.records.state import State
 
 
-@dataclass(frozen=True)
-class Dense:
+@dataclass(frozen=True, repr=False)
+class Dense(Stage):
     """z = W x + b with W_ij ~ N(0, sigma_w^2 / fan_in), b_i ~ N(0, sigma_b^2).
 
     sigma_w, sigma_b: standard deviations, numbers or None for the symbols of that name.
@@ -26,6 +27,8 @@ class Dense:
 
     sigma_w: Any = None
     sigma_b: Any = None
+    weights: ClassVar[bool] = True
+    """The layer draws fresh weights: what leaves it is centred, Gaussian and independent of what entered."""
 
     @property
     def symbols(self) -> tuple[Expr, Expr]:
@@ -46,11 +49,6 @@ class Dense:
 
         q1, q2, cross = push(state.second1), push(state.second2), push(state.cross)
         return gaussian(q1, q2, cross, w**2 * state.gain, w**2 * state.tangent)
-
-    def __rshift__(self, other: Any) -> Any:
-        from derive.layers.block import join
-
-        return join(self, other)
 
     def __repr__(self) -> str:
         given = [f"{k}={v}" for k, v in (("sigma_w", self.sigma_w), ("sigma_b", self.sigma_b)) if v is not None]

@@ -7,6 +7,7 @@ from typing import Any
 
 from sympy import Expr
 
+from derive.layers.stage import Stage
 from derive.layers.unit import of_unit
 from derive.program.symbols import X
 from derive.records import EocError
@@ -14,7 +15,7 @@ from derive.records.state import State, Unit
 
 
 @dataclass(frozen=True)
-class Elementwise:
+class Elementwise(Stage):
     """x = phi(z) on a Gaussian pre-activation.
 
     phi, dphi  SymPy expressions in x: the function and its derivative away from kinks
@@ -55,11 +56,6 @@ class Elementwise:
         domains = tuple(dict((*self.domains, *outer.domains)).items())
         name = f"{outer.name}({self.name})" if self.name and outer.name else ""
         return Elementwise(phi, to_piecewise(slope), jumps, name, domains)
-
-    def __rshift__(self, other: Any) -> Any:
-        from derive.layers.block import join
-
-        return join(self, other)
 
     def __repr__(self) -> str:
         return self.name or str(self.phi)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import Integer
 
@@ -24,6 +24,7 @@ class GLU(Stage):
     Source: Dauphin et al. 2017 (arXiv 1612.08083), section 2; Shazeer 2020 (arXiv 2002.05202), eqs. 4-5.
     """
 
+    formulas: ClassVar[tuple[str, ...]] = ("gate",)
     gate: Any = None
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import Expr, Rational
 
@@ -13,7 +13,14 @@ from derive.records.state import State, Unit
 
 
 class Stage:
-    """A layer: a frozen dataclass with `forward(state) -> State`."""
+    """A layer: a frozen dataclass with `forward(state) -> State`.
+
+    blocks    names of its arguments that are blocks; "*" where all positional ones are
+    formulas  names of its arguments that are activations
+    """
+
+    blocks: ClassVar[tuple[str, ...]] = ()
+    formulas: ClassVar[tuple[str, ...]] = ()
 
     def __rshift__(self, other: Any) -> Any:
         from derive.layers.block import join

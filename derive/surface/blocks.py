@@ -13,13 +13,15 @@ from sympy import Expr, Integer, oo, sqrt
 from derive.depth import edge, fixed
 from derive.depth.edges import EdgeOfChaos
 from derive.gaussian.numbers import differentiate
-from derive.layers import layers
-from derive.layers.block import Block, BlockMaps, as_layer, join, maps
+from derive.layers.block import Block, BlockMaps, as_layer, maps
 from derive.layers.elementwise import Elementwise
+from derive.layers.nested import every_stage
+from derive.layers.stage import Stage
 from derive.program.symbols import Q1, SIGMA_B, SIGMA_W, Q
 from derive.records import EdgePoint, EocError, Interval, OperatingPoint
 from derive.show.printer import latex
 from derive.surface.activations import Activation
+from derive.surface.block_text import read_block, split_stages
 from derive.surface.exact import deviation, exact
 from derive.surface.results import Result
 
@@ -38,56 +40,12 @@ def theory(block: Any, **options: Any) -> Theory:
         return Theory(block)
     if isinstance(block, str):
         return Theory(read_block(block, **options))
-    is_layer = hasattr(block, "forward") and hasattr(block, "backward")
+    is_layer = isinstance(block, Stage)
     return Theory(Block((as_layer(block if is_layer else _activation(block, options)),)))
 
 
 def _activation(source: Any, options: Mapping[str, Any]) -> Activation:
     return source if isinstance(source, Activation) else Activation(source, **options)
-
-
-def read_block(text: str, **options: Any) -> Block:
-    """Stages joined by >> at bracket depth 0; a stage that is no layer's name is a formula."""
-    stages = [_stage(part.strip(), options) for part in split_stages(text)]
-    block: Any = Block((stages[0],))
-    for stage in stages[1:]:
-        block = join(block, stage)
-    return block
-
-
-def split_stages(text: str) -> list[str]:
-    """The stages of a block's text."""
-    if ">>" not in text:
-        return [text]
-    parts, depth, start = [], 0, 0
-    for i, character in enumerate(text):
-        depth += (character in "([{") - (character in ")]}")
-        if depth == 0 and text.startswith(">>", i):
-            parts.append(text[start:i])
-            start = i + 2
-    return [*parts, text[start:]]
-
-
-def _stage(text: str, options: Mapping[str, Any]) -> Any:
-    name, _, rest = text.partition("(")
-    layer = layers().get(name.strip().lower())
-    if layer is None:
-        return Activation(text, **options).layer
-    if not rest:
-        return layer()
-    if not rest.endswith(")"):
-        raise EocError(f"the layer {text!r} has no closing bracket", instead=f"{name}(1.5)")
-    positional, named = [], {}
-    for argument in filter(None, (a.strip() for a in rest[:-1].split(","))):
-        key, equals, value = argument.partition("=")
-        if equals:
-            named[key.strip()] = exact(value.strip(), key.strip())
-        else:
-            positional.append(exact(argument, name))
-    try:
-        return layer(*positional, **named)
-    except TypeError:
-        raise EocError(f"the layer {text!r} has other arguments", instead="dense(sigma_w=1.5, sigma_b=0.1)") from None
 
 
 @dataclass(frozen=True)
@@ -112,8 +70,11 @@ class Theory:
 
     @property
     def activation(self) -> Elementwise:
-        """The first activation of the block."""
-        return next(stage for stage in self.block.stages if isinstance(stage, Elementwise))
+        """The first activation of the block, in a branch if need be."""
+        found = next((stage for stage in every_stage(self.block.stages) if isinstance(stage, Elementwise)), None)
+        if found is None:
+            raise EocError(f"{self.block!r} has no activation")
+        return found
 
     def _result(self, template: Expr, law: tuple[str, ...], title: str, symbol: str, sigmas: bool = False) -> Result:
         free = template.free_symbols
@@ -123,9 +84,9 @@ class Theory:
     @property
     def notes(self) -> tuple[str, ...]:
         """Warnings that travel with its results."""
-        if self.maps.jumps:
-            return ("the activation jumps: its gradient gain is infinite and it has no edge of chaos",)
-        return ()
+        jumping = ("the activation jumps: its gradient gain is infinite and it has no edge of chaos",)
+        own = (note for stage in every_stage(self.block.stages) for note in getattr(stage, "notes", ()))
+        return (*(jumping if self.maps.jumps else ()), *dict.fromkeys(own))
 
     @cached_property
     def mean(self) -> Result:

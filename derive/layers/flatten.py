@@ -1,0 +1,23 @@
+"""Flattening: the coordinates stay what they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from derive.layers.stage import Stage
+from derive.records.state import State
+
+
+@dataclass(frozen=True, repr=False)
+class Flatten(Stage):
+    """All channels and positions in one vector: every coordinate keeps its law, the next Dense has a larger fan-in."""
+
+    def forward(self, state: State) -> State:
+        """The same state."""
+        return state
+
+    def __repr__(self) -> str:
+        return "flatten"
+
+
+LAYER = Flatten

@@ -1,0 +1,42 @@
+"""Layer normalisation over the channels of one input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Expr, Integer, sqrt
+
+from derive.layers.stage import Stage
+from derive.layers.unit import gaussian, moments_only
+from derive.records.state import State
+
+
+@dataclass(frozen=True, repr=False)
+class LayerNorm(Stage):
+    """y = (x - mean over channels) / (standard deviation over channels), without affine parameters.
+
+    Wide limit: mean and variance over channels are their expectations, so M -> 1, mu -> 0,
+    E y1 y2 = (E x1 x2 - mu1 mu2)/(s1 s2) and gradients grow by 1/Var x.
+    Source: Ba et al. 2016 (arXiv 1607.06450), eq. 3.
+    """
+
+    def forward(self, state: State) -> State:
+        """The state after normalisation; Gaussian signals stay Gaussian."""
+        s = state
+        var1, var2 = s.second1 - s.mean1**2, s.second2 - s.mean2**2
+        return normalised(s, var1, var2, (s.cross - s.mean1 * s.mean2) / sqrt(var1 * var2), (Integer(0), Integer(0)))
+
+    def __repr__(self) -> str:
+        return "layernorm"
+
+
+def normalised(s: State, size1: Expr, size2: Expr, cross: Expr, means: tuple[Expr, Expr]) -> State:
+    """The state divided by sqrt(size1), sqrt(size2), its second moments being one."""
+    one, gain, tangent = Integer(1), s.gain / size1, s.tangent / sqrt(size1 * size2)
+    if s.gaussian:
+        return gaussian(one, one, cross, gain, tangent)
+    mean1, mean2 = means
+    return moments_only(s, mean1=mean1, mean2=mean2, second1=one, second2=one, cross=cross, gain=gain, tangent=tangent)
+
+
+LAYER = LayerNorm

@@ -1,0 +1,57 @@
+"""Layers that hold blocks of their own: what they hand on to the block around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from derive.layers.stage import Stage
+from derive.records.state import State
+
+
+def stages_of(branch: Any) -> tuple[Any, ...]:
+    """The stages of a branch given as a block, a layer or an activation; none for the identity."""
+    from derive.layers.block import Block, as_layer
+
+    if branch is None:
+        return ()
+    return branch.stages if isinstance(branch, Block) else (as_layer(branch),)
+
+
+def run(stages: tuple[Any, ...], state: State) -> State:
+    """The state after stages."""
+    for stage in stages:
+        state = stage.forward(state)
+    return state
+
+
+def every_stage(stages: tuple[Any, ...]) -> Iterator[Any]:
+    """The stages and those inside them, in order."""
+    for stage in stages:
+        yield stage
+        yield from every_stage(getattr(stage, "inner", ()))
+
+
+class Nested(Stage):
+    """A layer with branches: `inner` are the stages of all of them."""
+
+    @property
+    def inner(self) -> tuple[Any, ...]:
+        """The stages of all branches."""
+        raise NotImplementedError
+
+    @property
+    def domains(self) -> tuple[tuple[str, Any], ...]:
+        """Parameters of everything inside, with their domains."""
+        own = tuple(pair for s in getattr(self, "scales", ()) for pair in s.domains)
+        return (*own, *(pair for stage in self.inner for pair in getattr(stage, "domains", ())))
+
+    @property
+    def jumps(self) -> tuple[Any, ...]:
+        """Jumps of the activations inside."""
+        return tuple(jump for stage in self.inner for jump in getattr(stage, "jumps", ()))
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether a layer with fresh weights is inside: then the block around needs no Dense of its own."""
+        return any(hasattr(stage, "weights") or getattr(stage, "has_weights", False) for stage in self.inner)

@@ -1,0 +1,32 @@
+"""Root-mean-square normalisation over the channels of one input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import sqrt
+
+from derive.layers.layernorm import normalised
+from derive.layers.stage import Stage
+from derive.records.state import State
+
+
+@dataclass(frozen=True, repr=False)
+class RMSNorm(Stage):
+    """y = x / (root mean square over channels), without affine parameters.
+
+    Wide limit: M -> 1, mu -> mu/sqrt(M), E y1 y2 = E x1 x2/sqrt(M1 M2), gradients grow by 1/M.
+    Source: Zhang & Sennrich 2019 (arXiv 1910.07467), eq. 4.
+    """
+
+    def forward(self, state: State) -> State:
+        """The state after normalisation; Gaussian signals stay Gaussian."""
+        s = state
+        means = s.mean1 / sqrt(s.second1), s.mean2 / sqrt(s.second2)
+        return normalised(s, s.second1, s.second2, s.cross / sqrt(s.second1 * s.second2), means)
+
+    def __repr__(self) -> str:
+        return "rmsnorm"
+
+
+LAYER = RMSNorm
