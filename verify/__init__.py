@@ -29,7 +29,8 @@ def verify(
 
     theory_or_activation_or_text  a Theory, an Activation, or text ("gelu", "x*Phi(x)")
     device      "auto" (CUDA where there is one), "cpu" or "cuda"
-    budget      time for sampling: seconds, or text such as "30s" or "2min"
+    budget      time for deriving, enclosures, emitted code and sampling together: seconds, or text such as "30s" or
+                "2min". Every claim gets its first evidence even where that takes longer
     seed        of the test points, the drawn parameters and all sampling; the same seed repeats the same evidence
     parameters  values of the activation's parameters; the others are drawn from their domains
     until       relative resolution at which a claim is sampled no further: 0.001 or "0.1%"
@@ -38,10 +39,13 @@ def verify(
     Returns a Report; a correct theory is refuted with probability below 1e-6. Raises EocError for what cannot be
     verified. Method: docs/verification.md.
     """
+    import time
+
     from verify.claim import checks
     from verify.engine import run
     from verify.subject import subject
 
+    started = time.perf_counter()
     return run(
         subject(theory_or_activation_or_text, seed, parameters),
         checks(),
@@ -49,6 +53,7 @@ def verify(
         device=chosen_device(device),
         until=fraction(until),
         progress=progress,
+        started=started,
     )
 
 

@@ -15,10 +15,10 @@ import mpmath
 
 from derive.records import Enclosure, EocError
 from verify.claim import Check, Claim, Exact, Sampled
-from verify.engine import PILOT
 from verify.judge import Verdict, judge
 from verify.stream import stream
 from verify.subject import Subject
+from verify.work import PILOT
 from verify.wrong import RememberingTheory, WrongResult, WrongTheory
 
 MOST_TERMS = 4
@@ -59,7 +59,7 @@ def mutants(subject: Subject) -> Iterator[Mutant]:
 def kills(subject: Subject, checks: Mapping[str, Check]) -> Iterator[tuple[Mutant, str, str]]:
     """(mutant, check, witness that refuted it or "") for every check of what a mutant changed.
 
-    Rigorous witnesses are asked first; samples are the first 32 batches, as if the budget were nothing.
+    Rigorous witnesses are asked first; samples are the first batches, as if the budget were nothing.
     """
     drawn: dict[Any, list[list[float]]] = {}
     for mutant in mutants(subject):

@@ -8,10 +8,11 @@ import torch
 
 from derive.records import Enclosure, EocError, Formula, Node
 from verify.claim import Check, Claim, Exact, Point, Sampled
-from verify.engine import PILOT, run
+from verify.engine import run
 from verify.judge import Verdict, compare
 from verify.sampling import Draw, line_means
 from verify.subject import Subject
+from verify.work import PILOT
 
 torch.set_num_threads(1)
 
