@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from sympy import Expr, Integer
+from sympy import Expr
 
 from derive.gaussian.divergence import outgrows
 from derive.gaussian.engine import as_text, derive_closed
 from derive.gaussian.maxima import crowd
 from derive.gaussian.node import GaussianE
-from derive.gaussian.rules import symmetry
-from derive.gaussian.rules.symmetry import is_odd
+from derive.gaussian.rewriting import rewriting_step, rewritten
 from derive.gaussian.selftest import check
 from derive.gaussian.special import SPECIAL_HEADS
 from derive.gaussian.stops import Blocked, Diverges
@@ -32,6 +31,7 @@ class Answer:
     condition  when the expectation converges, beyond the assumptions on the symbols; empty if always
     source     the sources of the rules that acted
     positive   the condition as expressions that must be positive
+    cancels    whether the closed form loses digits in floating point, so that code integrates instead
     """
 
     node: GaussianE
@@ -41,6 +41,7 @@ class Answer:
     condition: str = ""
     source: str = ""
     positive: tuple[Expr, ...] = ()
+    cancels: bool = False
 
     @property
     def step(self) -> Step | None:
@@ -66,25 +67,30 @@ def answer(node: GaussianE, budget_seconds: float = 10.0) -> Answer:
             raise Blocked([crowded])
         derived = derive_closed(node, budget_seconds=budget_seconds)
     except Blocked as error:
-        return _without_atoms(node, error)
+        return _without_atoms(node, error, budget_seconds)
     except Diverges as error:
         return Answer(node, Kind.DIVERGENT, None, condition=error.why)
-    closed = tidy(derived.closed)
-    check(node, closed, derived.positive)
+    return _tested(node, tidy(derived.closed), derived.positive, derived.sources)
+
+
+def _tested(node: GaussianE, closed: Expr, positive: tuple[Expr, ...], sources: tuple[str, ...]) -> Answer:
+    check(node, closed, positive)
     kind = Kind.SPECIAL if closed.has(*SPECIAL_HEADS) else Kind.EXACT
-    source = "; ".join(derived.sources)
-    return Answer(node, kind, closed, condition=as_text(derived.positive), source=source, positive=derived.positive)
+    return Answer(node, kind, closed, condition=as_text(positive), source="; ".join(sources), positive=positive)
 
 
-def _without_atoms(node: GaussianE, error: Blocked) -> Answer:
-    """No closed form, unless the integrand is odd: then the expectation vanishes; or it diverges for certain."""
+def _without_atoms(node: GaussianE, error: Blocked, budget_seconds: float) -> Answer:
+    """Closed where a rule rewrites the expectation in atoms, divergent where it is for certain, else open."""
     runaway = outgrows(node)
     if runaway is not None:
         return Answer(node, Kind.DIVERGENT, None, condition=f"{runaway} outgrows every Gaussian density")
-    if not is_odd(node):
-        return Answer(node, Kind.INTEGRAL, None, blockers=error.parts)
-    check(node, Integer(0))
-    return Answer(node, Kind.EXACT, Integer(0), source=symmetry.RULE.source)
+    try:
+        found = rewritten(node, budget_seconds)
+    except Diverges:  # parts that diverge may cancel in their sum
+        found = None
+    if found is not None:
+        return replace(_tested(node, found.value, found.positive, found.sources), cancels=found.cancels)
+    return Answer(node, Kind.INTEGRAL, None, blockers=error.parts)
 
 
 @lru_cache(maxsize=256)
@@ -96,9 +102,9 @@ def derivation(node: GaussianE) -> Step:
     try:
         step = derive_closed(node, trace=True, budget_seconds=60.0).step
     except Blocked:
-        if not is_odd(node):
+        step = rewriting_step(node)
+        if step is None:
             raise
-        return Step(symmetry.RULE.name, node, Integer(0), "", symmetry.RULE.source)
     assert step is not None
     return step
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import flint
 import mpmath
-from sympy import Derivative, Dummy, Expr, Integer, Symbol, sqrt
+from sympy import Derivative, Dummy, Expr, Integer, Symbol, count_ops, sqrt
 
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
 from derive.gaussian.answer import answer
+from derive.gaussian.decompose import KINKS
 from derive.gaussian.divergence import infinite
 from derive.gaussian.enclosure import enclose
 from derive.gaussian.factors import pair_factors
@@ -243,9 +244,30 @@ def canonical(node: GaussianE) -> GaussianE:
 
 def closed_form(node: GaussianE) -> Expr | None:
     """The closed form of a node in its own law's symbols, or None."""
-    canon = canonical(node)
-    closed = answer(canon).closed
-    if closed is None or canon == node:
+    return _in_law(node, answer(canonical(node)).closed)
+
+
+def partial_form(node: GaussianE) -> Expr | None:
+    """A node of one variable without a closed form as a closed part and a simpler node, or None.
+
+    Simpler: some of its pieces are gone, or its integrand is shorter; (1 - tanh(x)**2)**2 is better left alone.
+    """
+    partial = answer(canonical(node)).partial if node.cov.rows == 1 else None
+    if partial is None:
+        return None
+    if not node.body.has(*KINKS) and any(count_ops(p.body) >= count_ops(node.body) for p in partial.atoms(GaussianE)):
+        return None
+    return _in_law(node, partial)
+
+
+def cancels(node: GaussianE) -> bool:
+    """Whether the closed form of a node loses digits in floating point, so that code had better integrate."""
+    return answer(canonical(node)).cancels
+
+
+def _in_law(node: GaussianE, closed: Expr | None) -> Expr | None:
+    """An expression in the reserved symbols in those of a node's own law."""
+    if closed is None or canonical(node) == node:
         return closed
     if node.cov.rows == 1:
         return closed.subs(Q, node.cov[0, 0])

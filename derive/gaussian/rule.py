@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from derive.gaussian.closed import Closed
+from derive.gaussian.node import GaussianE
 from derive.gaussian.problem import Problem
 from derive.gaussian.scalars import Scalars
 
@@ -32,6 +33,9 @@ class Rule:
     statement  the identity, in LaTeX
     source     paper and equation
     apply      (problem, scalars) -> Outcome, or None where the rule does not take the problem
+    rewrite    expectation -> an equal expression in simpler expectations, or None: for integrands that are no
+               atoms. Its nodes are made of atoms, or have fewer summands that are none, so that it ends.
+    cancels    whether its closed forms lose digits in floating point, at small variances or strong correlation
     """
 
     name: str
@@ -39,6 +43,8 @@ class Rule:
     statement: str
     source: str
     apply: Callable[[Problem, Scalars], Outcome | None]
+    rewrite: Callable[[GaussianE], Expr | None] | None = None
+    cancels: bool = False
 
 
 __all__ = ["Outcome", "Rule"]

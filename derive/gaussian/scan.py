@@ -36,14 +36,14 @@ def scan(expr: Expr, values: Mapping[str, Any], name: str, points: Sequence[floa
 def _node(part: Expr, values: Mapping[str, Any], name: str, points: Sequence[float] | np.ndarray) -> np.ndarray:
     if isinstance(part, Derivative):
         closed = numbers.closed_form(part.expr)
-        if closed is None:
+        if closed is None or numbers.cancels(part.expr):
             return scan(part.doit(), values, name, points)
         return scan(numbers.differentiate_closed(closed, part), values, name, points)
     law = part.cov[0, 0]
     variances = np.asarray(points, float) if law.name == name else scan(law, values, name, points)
     canon = numbers.canonical(part)
     closed = answer(canon).closed
-    if closed is not None:
+    if closed is not None and not answer(canon).cancels:
         return scan(closed, {k: v for k, v in values.items() if k != "q"}, "q", variances)
     if canon.body.has(*canon.cov.free_symbols):
         body = canon.body

@@ -12,6 +12,7 @@ from derive.gaussian.decompose import decompose
 from derive.gaussian.node import GaussianE
 from derive.gaussian.problem import Cdf, Problem, Side, frozen, plus
 from derive.gaussian.scalars import Scalars
+from derive.gaussian.summands import split_radicals
 from derive.records import DomainError
 
 Terms = list[tuple[Closed, Problem]]
@@ -47,22 +48,10 @@ def _by_radicals(atom: Atom) -> list[tuple[Atom, tuple[Expr, ...]]]:
     for place, polynomial in enumerate((atom.poly, atom.imag)):
         for key, coefficient in polynomial.items():
             for summand in Add.make_args(expand(coefficient)):
-                rest, radicals = _split(summand)
+                rest, radicals = split_radicals(summand)
                 target = parts.setdefault(radicals, ({}, {}))[place]
                 target[key] = target.get(key, Integer(0)) + rest
     return [(replace(atom, poly=poly, imag=imag), radicals) for radicals, (poly, imag) in parts.items()]
-
-
-def _split(summand: Expr) -> tuple[Expr, tuple[Expr, ...]]:
-    """(r, (p, ...)) with summand = r * sqrt(p) * ..., each p positive and its square root irrational."""
-    rest, radicals = [], []
-    for factor in Mul.make_args(summand):
-        if isinstance(factor, Pow) and factor.exp.is_Rational and factor.exp.q == 2 and factor.base.is_positive:
-            radicals.append(factor.base)
-            rest.append(factor.base ** (factor.exp - Rational(1, 2)))
-        else:
-            rest.append(factor)
-    return Mul(*rest), tuple(radicals)
 
 
 def _tamed(part: tuple[Atom, tuple[Expr, ...]]) -> tuple[Atom, tuple[Expr, ...], list[Expr]]:

@@ -15,6 +15,7 @@ from derive.emit.backend import backends
 from derive.emit.formula_text import formula_text
 from derive.emit.mixtures import mixtures
 from derive.emit.quadratures import Wrapper, quadratures
+from derive.emit.surrogates import surrogates
 from derive.gaussian import numbers
 from derive.gaussian.factors import pair_factors
 from derive.gaussian.node import GaussianE
@@ -22,7 +23,9 @@ from derive.program.symbols import DELTA, K, X
 from derive.records import Kind, Unsupported
 from derive.surface.emission_series import series_function
 from derive.surface.partials import stated
+from derive.surface.results import resolve
 from derive.surface.series import SeriesResult
+from derive.surface.surrogates import Box, box_of, quick
 from derive.surface.small import SMALL_BACKENDS, careful_functions, careful_parts, careful_text
 
 if TYPE_CHECKING:
@@ -59,13 +62,16 @@ def activation_code(phi: Activation, backend: str) -> str:
     return emit(functions, backend, f"The activation {phi.name} and its derivative.")
 
 
-def result_code(result: Result, backend: str) -> str:
+def result_code(result: Result, backend: str, box: Any = None) -> str:
     """A module with the result as one function; Kind and accuracy stand in its docstring."""
-    return results_code({function_name(result): result}, backend, f"{result.title}: {result.kind}.")
+    return results_code({function_name(result): result}, backend, f"{result.title}: {result.kind}.", box=box)
 
 
-def results_code(results: dict[str, Result], backend: str, header: str, extra: Iterable[EmittedFunction] = ()) -> str:
-    """One module with several results as functions named by the keys."""
+def results_code(
+    results: dict[str, Result], backend: str, header: str, extra: Iterable[EmittedFunction] = (), box: Any = None
+) -> str:
+    """One module with several results as functions named by the keys; `box` as in `Result.code`."""
+    box = box_of(box)
     functions, wrappers, sums, careful = list(extra), [], [], []
     for name, result in results.items():
         if isinstance(result, SeriesResult):
@@ -98,7 +104,7 @@ def results_code(results: dict[str, Result], backend: str, header: str, extra: I
                 why="; ".join(result.blockers),
                 instead=" or ".join(quadratures()),
             )
-        inner, wrapper = _open_function(name, result, closed, open_nodes, backend)
+        inner, wrapper = _open_function(name, result, closed, open_nodes, backend, box)
         functions += inner
         wrappers.append(wrapper)
     text = emit(tuple(functions), backend, header)
@@ -107,8 +113,10 @@ def results_code(results: dict[str, Result], backend: str, header: str, extra: I
             text += "\n\n" + backends()[backend].stated.strip("\n") + "\n"
         text += "\n\n" + careful_text(careful, backend)
     if wrappers:
-        quadrature = quadratures()[backend]
-        text += "\n\n" + "\n\n\n".join((quadrature.source, *map(quadrature.write, wrappers))) + "\n"
+        quadrature, needed = quadratures()[backend], [quadratures()[backend].source]
+        if any("= _surrogate(" in line or "= _moment(" in line for wrapper in wrappers for line in wrapper.lines):
+            needed.append(surrogates()[backend])
+        text += "\n\n" + "\n\n\n".join((*needed, *map(quadrature.write, wrappers))) + "\n"
     if sums:
         mixture = mixtures()[backend]
         text += "\n\n" + "\n\n\n".join((mixture.source, *map(mixture.write, sums))) + "\n"
@@ -119,7 +127,7 @@ def _parts(result: Result) -> tuple[Expr, tuple[Expr, ...]]:
     """The formula with closed nodes substituted, and the parts that stay open."""
     if result.kind is Kind.DIVERGENT:
         raise Unsupported(f"{result.title or 'the result'} is infinite", why="; ".join(result.notes))
-    closed = result.closed
+    closed = resolve(result.template, code=True)
     if any(not node.mean.is_zero_matrix for node in closed.atoms(GaussianE)):
         raise Unsupported("code for an expectation with a shifted mean and no closed form", instead=".number()")
     return closed, numbers.outermost(closed)
@@ -158,25 +166,28 @@ def _closed_function(name: str, result: Result, closed: Expr, backend: str) -> E
 
 
 def _open_function(
-    name: str, result: Result, closed: Expr, open_nodes: tuple[Expr, ...], backend: str
+    name: str, result: Result, closed: Expr, open_nodes: tuple[Expr, ...], backend: str, box: Box | None
 ) -> tuple[list[EmittedFunction], Wrapper]:
     law, keywords = _names(result)
     stand_ins = {node: Symbol(f"e{i}", real=True) for i, node in enumerate(open_nodes)}
-    functions, lines = [], []
+    functions, lines, words = [], [], []
     for i, node in enumerate(open_nodes):
         made, line = _node_code(node, f"_{name}_{i}", f"e{i}", result)
+        line, word = quick(node, line, f"_{name}_{i}", f"e{i}", backend, box)
         functions += made
         lines.append(line)
+        words += [word] if word else []
     body = closed.xreplace(stand_ins)
     names = (*law, *(s.name for s in stand_ins.values()))
     bindings = pair_bindings() if body.has(K) or body.has(DELTA) else ()
     functions.append(EmittedFunction(f"_{name}_of", body, names, keywords, "", {}, bindings))
     shown = formula_text(result.template.xreplace(stand_ins))
     where = "\n".join(f"e{i} = E[{formula_text(node.body)}]" for i, node in enumerate(open_nodes))
-    accuracy = "Computed by quadrature, about 1e-13 of the scale of the expectation for q from 1e-8 to 1e6."
-    doc = f"{_doc(result, shown, backend)}\n{where}\n{accuracy}"
-    if "c" in law:
-        doc += "\nPairs are a Hermite series with a checked remainder: NaN where 1e-12 is not reached."
+    if not box:
+        words.append("Elsewhere by quadrature, about 1e-13 of the scale of the expectation for q from 1e-8 to 1e6.")
+    if "c" in law and not box:
+        words.append("There pairs are a Hermite series with a checked remainder: NaN where 1e-12 is not reached.")
+    doc = "\n".join((_doc(result, shown, backend), where, *words))
     nodes = tuple(symbol.name for symbol in stand_ins.values())
     return functions, Wrapper(name, doc, law, keywords, tuple(lines), f"_{name}_of", nodes)
 

@@ -273,16 +273,21 @@ def _rational(number: Fraction) -> Expr:
     return Rational(number.numerator, number.denominator)
 
 
-def resolve(expr: Expr) -> Expr:
-    """The expression with every closed node substituted, in K and Delta for pairs."""
+def resolve(expr: Expr, *, code: bool = False) -> Expr:
+    """The expression with every closed node substituted, in K and Delta for pairs.
+
+    Of an open node in one variable the part that is closed is taken out. With `code`, nodes stay whole that floating
+    point had better integrate: open ones, and those whose closed form loses digits.
+    """
     replaced = {}
     for part in numbers.outermost(expr):
         node = part.expr if isinstance(part, Derivative) else part
-        closed = numbers.closed_form(node)
+        closed = None if code and numbers.cancels(node) else numbers.closed_form(node)
         if closed is None:
-            replaced[part] = part.doit() if isinstance(part, Derivative) else part
+            partial = None if code or isinstance(part, Derivative) else numbers.partial_form(node)
+            replaced[part] = partial or (part.doit() if isinstance(part, Derivative) else part)
             continue
-        closed = resolve(closed)
+        closed = resolve(closed, code=code)
         if isinstance(part, Derivative):
             closed = numbers.differentiate_closed(closed, part)
         replaced[part] = closed

@@ -26,6 +26,23 @@ def _result(value, *arguments):
     shape = np.broadcast_shapes(*(argument.shape for argument in arguments))
     result = np.asarray(value, dtype=arguments[0].dtype)
     return result[()] if result.shape == shape else np.broadcast_to(result, shape).copy()[()]
+
+
+def _in_blocks(value, arguments, size=32768):
+    """value(*arguments) in blocks of the leading axis that stay in the cache; no part is as large as the result."""
+    shape = np.broadcast_shapes(*(argument.shape for argument in arguments))
+    if np.prod(shape, dtype=int) <= size:
+        return value(*arguments)
+    arguments = [np.reshape(argument, (1,)*(len(shape) - argument.ndim) + argument.shape) for argument in arguments]
+    step = max(1, size//max(1, np.prod(shape[1:], dtype=int)))
+    out = np.empty(shape, dtype=arguments[0].dtype)
+    for i in range(0, shape[0], step):
+        part = [argument if argument.shape[0] == 1 else argument[i:i + step] for argument in arguments]
+        if step == 1 and len(shape) > 1:
+            out[i] = _in_blocks(value, [argument[0] for argument in part], size)
+        else:
+            out[i:i + step] = value(*part)
+    return out
 '''
 
 
@@ -35,7 +52,11 @@ def function(body: Body) -> str:
     comma = "," if len(body.arguments) + len(body.parameters) == 1 else ""
     head = signature(body, "ArrayLike", "ArrayLike", "NDArray[np.floating]")
     lines = [f"{names}{comma} = _arrays({names})", *body.lines, f"return _result({body.value}, {names})"]
-    return indented(head, body.doc, lines)
+    if not body.large:
+        return indented(head, body.doc, lines)
+    inner = indented(f"def _{body.name}_value({names}):", "", lines[1:])
+    whole = [f"return _in_blocks(_{body.name}_value, _arrays({names}))"]
+    return "\n\n\n".join((inner, indented(head, body.doc, whole)))
 
 
 SCIPY = {
@@ -44,6 +65,8 @@ SCIPY = {
     "erfcx": ("erfcx",),
     "normal_cdf": ("ndtr",),
     "owens_t": ("owens_t",),
+    "scaled_bessel_k0": ("k0e",),
+    "scaled_bessel_k1": ("k1e",),
     "exp_normal_cdf": ("erfc", "erfcx"),
     "exp_bivariate_normal_cdf": ("erfc", "erfcx"),
 }

@@ -1,5 +1,7 @@
 """An odd function has mean zero under a centred law."""
 
+from sympy import Expr, Integer
+
 from derive.gaussian.node import GaussianE
 from derive.gaussian.rule import Rule
 
@@ -11,10 +13,16 @@ def is_odd(node: GaussianE) -> bool:
     return bool(node.body.xreplace({z: -z for z in node.variables}) == -node.body)
 
 
+def rewrite(node: GaussianE) -> Expr | None:
+    """0 for an odd integrand."""
+    return Integer(0) if is_odd(node) else None
+
+
 RULE = Rule(
     name="symmetry",
-    order=-5,
+    order=-20,
     statement=r"f(-z)=-f(z),\;\mu=0:\quad\mathbb{E}f(z)=0",
     source="symmetry of a centred Gaussian law",
     apply=lambda problem, scalars: None,  # for integrands without atoms: derive.gaussian.answer
+    rewrite=rewrite,
 )
