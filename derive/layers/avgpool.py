@@ -7,8 +7,11 @@ from typing import Any
 
 from sympy import Add, Expr, Symbol
 
+from derive.layers.finite import Finite, grouped
+from derive.layers.scale import POSITIVE
 from derive.layers.stage import Stage, size
 from derive.layers.unit import copies
+from derive.program.symbols import parameter
 from derive.records.state import State, Unit
 
 WRITTEN_OUT = 4
@@ -28,11 +31,20 @@ class AvgPool(Stage):
     k: Any = 2
     over: str = "units"
 
+    @property
+    def units(self) -> Any:
+        """The number of units, or its symbol."""
+        named = isinstance(self.k, str) and self.k.isidentifier()
+        return parameter(self.k, POSITIVE) if named else size(self.k, "k")
+
+    @property
+    def domains(self) -> tuple[tuple[str, Any], ...]:
+        """The symbol's domain, where there is one."""
+        return ((self.k, POSITIVE),) if isinstance(self.units, Symbol) else ()
+
     def forward(self, state: State) -> State:
         """The state of the mean."""
-        symbolic = isinstance(self.k, str) and self.k.isidentifier()
-        k: Any = Symbol(self.k, positive=True) if symbolic else size(self.k, "k")
-        s = state
+        k, s = self.units, state
 
         def shrunk(moment: Expr, product: Expr) -> Expr:
             return (moment + (k - 1) * product) / k
@@ -45,9 +57,14 @@ class AvgPool(Stage):
             shrunk(s.cross, s.mean1 * s.mean2),
             s.gain / k,
             s.tangent / k,
-            None if symbolic or k > WRITTEN_OUT or s.unit is None else _mean(s.unit, k),
+            None if isinstance(k, Symbol) or k > WRITTEN_OUT or s.unit is None else _mean(s.unit, k),
             s.before,
         )
+
+    def apply(self, x: Any, finite: Finite) -> Any:
+        """The mean of every k neighbouring units."""
+        k = self.units
+        return finite.xp.mean(grouped(x, round(finite.number(k)) if isinstance(k, Symbol) else k), -1)
 
 
 def _mean(unit: Unit, k: int) -> Unit:

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from sympy import Add, Expr, Rational
 
-from derive.layers.nested import Nested, run, stages_of
+from derive.layers.finite import Finite
+from derive.layers.nested import Nested, act, run, stages_of
 from derive.layers.stage import ratio
 from derive.layers.unit import moments_only
 from derive.records import EocError
@@ -53,6 +54,12 @@ class Concat(Nested):
         shares = self.shares
         mixed = {name: Add(*(w * getattr(p, name) for w, p in zip(shares, parts, strict=True))) for name in names}
         return moments_only(state, **mixed)
+
+    def apply(self, x: Any, finite: Finite) -> Any:
+        """The branches side by side, each with its share of the width."""
+        parts = [act(stages_of(branch), x, finite) for branch in self.branches]
+        sizes = [round(finite.number(share) * x.shape[1]) for share in self.shares]
+        return finite.xp.concatenate([part[:, :n] for part, n in zip(parts, sizes, strict=True)], -1)
 
     def __repr__(self) -> str:
         return f"concat({', '.join(map(repr, self.branches))})"

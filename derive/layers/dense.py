@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from sympy import Expr, Rational
 
+from derive.layers.finite import Finite
 from derive.layers.stage import Stage
 from derive.layers.unit import gaussian
 from derive.program.symbols import SIGMA_B, SIGMA_W
@@ -49,6 +50,12 @@ class Dense(Stage):
 
         q1, q2, cross = push(state.second1), push(state.second2), push(state.cross)
         return gaussian(q1, q2, cross, w**2 * state.gain, w**2 * state.tangent)
+
+    def apply(self, x: Any, finite: Finite) -> Any:
+        """W x + b with fresh weights."""
+        w, b = (finite.number(s) for s in self.symbols)
+        n = x.shape[1]
+        return w / n**0.5 * (x @ finite.normal((n, finite.width))) + b * finite.normal((1, finite.width))
 
     def __repr__(self) -> str:
         given = [f"{k}={v}" for k, v in (("sigma_w", self.sigma_w), ("sigma_b", self.sigma_b)) if v is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from derive.layers.finite import Finite
 from derive.layers.scale import Scale, scale
 from derive.layers.stage import Stage
 from derive.layers.unit import moments_only
@@ -47,6 +48,11 @@ class Dropout(Stage):
             raise EocError(f"p = {self.p} is no dropout rate", instead="p=0.5")
         kept = 1 - p
         return moments_only(state, second1=state.second1 / kept, second2=state.second2 / kept, gain=state.gain / kept)
+
+    def apply(self, x: Any, finite: Finite) -> Any:
+        """Masks of every coordinate of every input."""
+        p = finite.number(self.scales[0].expr)
+        return x * (finite.uniform(tuple(x.shape)) >= p) / (1 - p)
 
 
 LAYER = Dropout

@@ -7,6 +7,7 @@ from typing import Any
 
 from sympy import Expr
 
+from derive.layers.finite import Finite
 from derive.layers.stage import Stage
 from derive.layers.unit import of_unit
 from derive.program.symbols import X
@@ -46,6 +47,10 @@ class Elementwise(Stage):
         outer = self.dphi.subs(X, unit.body)
         body, slopes = self.phi.subs(X, unit.body), tuple((n, outer * slope) for n, slope in unit.slopes)
         return of_unit(Unit(unit.variables, body, slopes, unit.law), state.before)
+
+    def apply(self, x: Any, finite: Finite) -> Any:
+        """phi of every coordinate."""
+        return finite.function(self)(x)
 
     def then(self, outer: Elementwise) -> Elementwise:
         """The composed activation outer(self(x))."""

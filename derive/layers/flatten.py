@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from derive.layers.finite import Finite
 from derive.layers.stage import Stage
 from derive.records.state import State
 
@@ -15,6 +17,10 @@ class Flatten(Stage):
     def forward(self, state: State) -> State:
         """The same state."""
         return state
+
+    def apply(self, x: Any, finite: Finite) -> Any:
+        """The same array."""
+        return x
 
     def __repr__(self) -> str:
         return "flatten"

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from sympy import Integer
 
+from derive.layers.finite import Finite
 from derive.layers.stage import Stage, demand_unit
 from derive.layers.unit import copies, of_unit
 from derive.program.symbols import X
@@ -54,6 +55,12 @@ class GLU(Stage):
         dphi = Integer(1) if gate is None else gate.dphi
         opened, steep = phi.subs(X, g), dphi.subs(X, g)
         return of_unit(Unit((a, g), a * opened, ((1, opened), (1, a * steep)), unit.law), state.before)
+
+    def apply(self, x: Any, finite: Finite) -> Any:
+        """The first half times the gate of the second."""
+        half = x.shape[1] // 2
+        a, g = x[:, :half], x[:, half:]
+        return a * (g if self.gate is None else finite.function(self.layer_of_gate)(g))
 
     def __repr__(self) -> str:
         return f"glu({self.layer_of_gate!r})" if self.gate is not None else "glu"

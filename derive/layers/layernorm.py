@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sympy import Expr, Integer, sqrt
 
+from derive.layers.finite import Finite
 from derive.layers.stage import Stage
 from derive.layers.unit import gaussian, moments_only
 from derive.records.state import State
@@ -25,6 +27,11 @@ class LayerNorm(Stage):
         s = state
         var1, var2 = s.second1 - s.mean1**2, s.second2 - s.mean2**2
         return normalised(s, var1, var2, (s.cross - s.mean1 * s.mean2) / sqrt(var1 * var2), (Integer(0), Integer(0)))
+
+    def apply(self, x: Any, finite: Finite) -> Any:
+        """Centred and scaled over the channels."""
+        centred = x - finite.xp.mean(x, -1)[:, None]
+        return centred / finite.xp.mean(centred**2, -1)[:, None] ** 0.5
 
     def __repr__(self) -> str:
         return "layernorm"

@@ -7,6 +7,7 @@ from typing import Any
 
 from sympy import Expr, Heaviside, Max, Mul
 
+from derive.layers.finite import Finite, grouped
 from derive.layers.stage import Stage, demand_unit, size
 from derive.layers.unit import copies, of_unit, rises
 from derive.records.state import State, Unit
@@ -43,6 +44,10 @@ class MaxPool(Stage):
         slopes = tuple((n * len(parts), slope * first) for n, slope in parts[0].slopes)
         variables = tuple(z for part in parts for z in part.variables)
         return of_unit(Unit(variables, body, slopes, unit.law), state.before)
+
+    def apply(self, x: Any, finite: Finite) -> Any:
+        """The largest of every k neighbouring units."""
+        return finite.xp.amax(grouped(x, size(self.k, "k")), -1)
 
 
 def _first_is_largest(ranks: list[Expr]) -> Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from derive.layers.finite import Finite
 from derive.layers.stage import Stage
 from derive.records.state import State
 
@@ -23,6 +24,13 @@ def run(stages: tuple[Any, ...], state: State) -> State:
     for stage in stages:
         state = stage.forward(state)
     return state
+
+
+def act(stages: tuple[Any, ...], x: Any, finite: Finite) -> Any:
+    """What the stages do to an array of activations."""
+    for stage in stages:
+        x = stage.apply(x, finite)
+    return x
 
 
 def every_stage(stages: tuple[Any, ...]) -> Iterator[Any]:

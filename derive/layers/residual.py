@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from sympy import Expr
 
-from derive.layers.nested import Nested, run, stages_of
+from derive.layers.finite import Finite
+from derive.layers.nested import Nested, act, run, stages_of
 from derive.layers.scale import Scale, scale
 from derive.layers.unit import gaussian, moments_only, of_unit
 from derive.records import EocError
@@ -71,6 +72,11 @@ class Residual(Nested):
                 instead="end the branch in a Dense: Residual(... >> Dense())",
             )
         return _with_means(state, branch, a, b)
+
+    def apply(self, x: Any, finite: Finite) -> Any:
+        """The stream plus the scaled branch."""
+        b, a = (finite.number(s.expr) for s in self.scales)
+        return a * x + b * act(self.inner, x, finite)
 
 
 def _independent(x: State, f: State, a: Expr, b: Expr) -> State:

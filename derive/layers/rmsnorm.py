@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sympy import sqrt
 
+from derive.layers.finite import Finite
 from derive.layers.layernorm import normalised
 from derive.layers.stage import Stage
 from derive.records.state import State
@@ -24,6 +26,10 @@ class RMSNorm(Stage):
         s = state
         means = s.mean1 / sqrt(s.second1), s.mean2 / sqrt(s.second2)
         return normalised(s, s.second1, s.second2, s.cross / sqrt(s.second1 * s.second2), means)
+
+    def apply(self, x: Any, finite: Finite) -> Any:
+        """Scaled over the channels."""
+        return x / finite.xp.mean(x**2, -1)[:, None] ** 0.5
 
     def __repr__(self) -> str:
         return "rmsnorm"

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from sympy import Add
 
-from derive.layers.nested import Nested, run, stages_of
+from derive.layers.finite import Finite
+from derive.layers.nested import Nested, act, run, stages_of
 from derive.layers.unit import gaussian
 from derive.records import EocError
 from derive.records.state import State
@@ -46,6 +47,10 @@ class Sum(Nested):
             parts.append(run(stages, state))
         names = ("second1", "second2", "cross", "gain", "tangent")
         return gaussian(*(Add(*(getattr(part, name) for part in parts)) for name in names))
+
+    def apply(self, x: Any, finite: Finite) -> Any:
+        """The branches added."""
+        return sum(act(stages_of(branch), x, finite) for branch in self.branches)
 
     def __repr__(self) -> str:
         return f"sum({', '.join(map(repr, self.branches))})"

@@ -1,0 +1,142 @@
+"""Every layer's map against what the layer does to a wide array: moments, cross moment, gradients."""
+
+from fractions import Fraction
+
+import pytest
+import torch
+
+from derive import Activation, Dense, theory
+from derive.layers import layers
+from derive.layers.finite import Finite
+from derive.layers.nested import act, every_stage
+from derive.records import EocError
+from derive.surface.block_text import read_block
+
+WIDTH, NETWORKS = 1152, 20
+AT = {"q1": Fraction(13, 10), "q2": Fraction(7, 10), "c": Fraction(2, 5)}
+VALUES = {"sigma_w": Fraction(6, 5), "sigma_b": Fraction(3, 10), "L": Fraction(5), "k": Fraction(2)}
+
+BLOCKS = [
+    "dense >> tanh",
+    "dense >> maxpool(2)",
+    "dense >> relu >> maxpool(3)",
+    "dense >> maxpool(2) >> tanh",
+    "dense >> silu >> avgpool(3)",
+    "dense >> tanh >> avgpool(k)",
+    "dense >> avgpool(2) >> gelu",
+    "dense >> glu(silu)",
+    "dense >> glu",
+    "dense >> relu >> dropout(0.3)",
+    "dense >> relu >> layernorm",
+    "dense >> layernorm >> relu",
+    "dense >> relu >> rmsnorm",
+    "dense >> rmsnorm >> tanh >> flatten",
+    "residual(relu >> dense)",
+    "residual(layernorm >> gelu >> dense, scale=1/sqrt(L), shortcut=0.8)",
+    "residual(tanh >> maxpool(2) >> dense(0.9, 0), scale=0.5)",
+    "dense >> residual(sin(x), scale=0.5)",
+    "sum(relu >> dense, tanh >> dense(0.5, 0.2))",
+    "dense >> concat(relu, sin(x))",
+    "dense >> concat(tanh, gelu)",
+]
+
+
+def finite(generator: torch.Generator) -> Finite:
+    def number(expr) -> float:
+        return float(expr.subs({s: float(VALUES[s.name]) for s in expr.free_symbols}))
+
+    return Finite(
+        WIDTH,
+        torch,
+        lambda shape: torch.randn(shape, generator=generator, dtype=torch.float64),
+        lambda shape: torch.rand(shape, generator=generator, dtype=torch.float64),
+        number,
+        lambda stage: stage.source.compile("torch"),
+    )
+
+
+def start(generator: torch.Generator) -> torch.Tensor:
+    """A Gaussian pair with the law AT."""
+    noise = torch.randn((2, WIDTH), generator=generator, dtype=torch.float64)
+    q1, q2, c = (float(AT[name]) for name in ("q1", "q2", "c"))
+    rows = torch.stack([noise[0] * q1**0.5, (c * noise[0] + (1 - c * c) ** 0.5 * noise[1]) * q2**0.5])
+    return rows.requires_grad_()
+
+
+def measured(stages) -> torch.Tensor:
+    """Rows of (mean, second moment 1 and 2, cross moment, gain, tangent), one a network."""
+    torch.set_num_threads(1)
+    generator, rows = torch.Generator().manual_seed(11), []
+    tools = finite(generator)
+    for _ in range(NETWORKS):
+        x = start(generator)
+        y = act(stages, x, tools)
+        probe = torch.randn(y.shape[1], generator=generator, dtype=torch.float64)
+        d1, d2 = (torch.autograd.grad(y[i] @ probe, x, retain_graph=True)[0][i] for i in (0, 1))
+        moments = (y[0].mean(), (y[0] ** 2).mean(), (y[1] ** 2).mean(), (y[0] * y[1]).mean())
+        size = probe @ probe
+        rows.append(torch.stack([*moments, (d1 @ d1) / size, (d1 @ d2) / size]).detach())
+    return torch.stack(rows)
+
+
+def claimed(block) -> list[float]:
+    """What the theory says about them."""
+    from derive.gaussian.numbers import number
+    from derive.layers.block import maps
+
+    output = maps(block).output
+    names = ("mean1", "second1", "second2", "cross", "gain", "tangent")
+    values = {**AT, **VALUES}
+    found = []
+    for name in names:
+        expr = getattr(output, name)
+        used = {s.name for s in expr.free_symbols}
+        found.append(float(number(expr, {k: v for k, v in values.items() if k in used or k in AT}).mid))
+    return found
+
+
+@pytest.mark.parametrize("text", BLOCKS)
+def test_a_wide_layer_does_what_its_map_says(text):
+    block = read_block(text)
+    stages = block.cycle()
+    if hasattr(stages[-1], "weights"):
+        stages = stages[:-1]
+    rows = measured(stages)
+    mean, error = rows.mean(0), rows.std(0) / NETWORKS**0.5
+    want = torch.tensor(claimed(block), dtype=torch.float64)
+    natural = want[[1, 1, 2, 1, 4, 4]].abs()
+    off = (mean - want).abs()
+    assert (off < 6 * error + 12 * natural / WIDTH).all(), (mean, want, error)
+    assert (error < 0.05 * natural).all()  # the check resolves a few per cent
+
+
+def test_the_check_sees_a_wrong_gain_and_a_wrong_moment():
+    stages = read_block("dense >> relu >> maxpool(3)").cycle()[:-1]
+    rows = measured(stages)
+    mean, error = rows.mean(0), rows.std(0) / NETWORKS**0.5
+    want = torch.tensor(claimed(read_block("dense >> relu >> maxpool(3)")), dtype=torch.float64)
+    for wrong in range(1, 5):
+        assert (mean - 1.1 * want).abs()[wrong] > 6 * error[wrong] + 12 * want[wrong].abs() / WIDTH
+
+
+def test_every_layer_is_measured():
+    seen = {type(stage).__name__.lower() for text in BLOCKS for stage in every_stage(read_block(text).stages)}
+    assert set(layers()) <= seen | {"dense"}
+
+
+def test_pooled_relu_has_two_critical_gains():
+    # E max(relu)^2 = (3/4 + 1/(2 pi)) q and gain 3/4: no sigma_w keeps both
+    t = theory(Dense() >> Activation("relu") >> layers()["maxpool"](2))
+    assert float(t.second_moment.number(q=1)) == pytest.approx(0.909154943091895, rel=1e-14)
+    assert float(t.chi.number(q=1, sigma_w=1)) == 0.75
+
+
+def test_what_has_no_meaning_is_refused():
+    with pytest.raises(EocError, match="put a Dense between"):
+        theory("dense >> relu >> dropout(0.5) >> tanh").second_moment
+    with pytest.raises(EocError, match="width of the stream"):
+        theory("dense >> residual(relu >> maxpool(2))").second_moment
+    with pytest.raises(EocError, match="no dropout rate"):
+        theory("dense >> relu >> dropout(1.5)").second_moment
+    with pytest.raises(EocError, match="end in a Dense"):
+        theory("sum(relu, tanh)").second_moment
