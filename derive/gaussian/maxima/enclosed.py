@@ -7,15 +7,16 @@ from typing import Any
 
 import flint
 from flint import arb
-from sympy import Expr, Symbol, sqrt
+from sympy import Expr, Integer, Symbol, sqrt
 
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
+from derive.activation.pieces import rational
 from derive.gaussian.enclosure.growth import ball
 from derive.gaussian.maxima.pairs import LargestPair, paired
 from derive.gaussian.maxima.plane import agreeing, axis, hoeffding
 from derive.gaussian.maxima.recognise import Largest, reduced
 from derive.gaussian.node import GaussianE, single
-from derive.program.symbols import X
+from derive.program.symbols import Q1, Q2, K, X
 from derive.records import Unsupported
 
 REACH = 10.75
@@ -28,6 +29,7 @@ def enclose_maximum(node: GaussianE, given: Numbers, digits: int, tools: Any) ->
     tools   `enclose`, `number` (of an expression without variables), `function` (analysed, of a body),
             `correlation` (q1, q2, c of a law of two variables): the evaluators of the enclosures' room
     """
+    node = _numeric_law(node, given)
     line = reduced(node)
     if line is not None:
         return _evaluated(line, given, digits, tools)
@@ -41,6 +43,17 @@ def enclose_maximum(node: GaussianE, given: Numbers, digits: int, tools: Any) ->
         return _evaluated(_degenerate(pair, int(c)), given, digits, tools)
     with flint.ctx.workprec(int(4 * digits) + 60):
         return _inside(pair, ball(q1).sqrt(), ball(q2).sqrt(), ball(c), given, digits, tools)
+
+
+def _numeric_law(node: GaussianE, given: Numbers) -> GaussianE:
+    """The node with exact numbers in its law, and with one variance where two are the same ball: alike units show."""
+    law = node.cov.free_symbols
+    swap: dict[Expr, Expr] = {s: rational(given[s.name]) for s in law if isinstance(given.get(s.name), Fraction)}
+    if K in law and (given.get("c") == 0 or given.get("K") == 0):
+        swap[K] = Integer(0)
+    if {Q1, Q2} <= law - swap.keys() and given.get("q1") is given.get("q2"):
+        swap[Q2] = Q1
+    return GaussianE(node.integrand, node.cov.xreplace(swap), node.mean.xreplace(swap)) if swap else node
 
 
 def _evaluated(expr: Expr, given: Numbers, digits: int, tools: Any) -> arb:
