@@ -191,6 +191,12 @@ class Theory:
         templates = (self.variance_map.template, self.correlation_map.template, self.chi.template)
         return fixed.operating_point(*templates, values, exact(q0, "q0"))
 
+    def phase(self, sigma_w: Any = (0.5, 3), sigma_b: Any = (0, 1), n: int = 200, q0: float = 1, **given: Any) -> Any:
+        """The phase diagram over (sigma_w, sigma_b): a PhaseDiagram of arrays with `.plot(path)`; floats to 1e-10."""
+        from derive.show.phase import phase_diagram
+
+        return phase_diagram(self, sigma_w, sigma_b, n, q0, **given)
+
     def _values(self, parameters: Mapping[str, Any]) -> dict[str, Fraction]:
         domains = dict(self.domains)
         for name in parameters:
