@@ -33,10 +33,12 @@ class Registry:
         return [name for name in names if not name.startswith("_") and name not in self.helpers]
 
 
+LAYER_HELPERS = ("block", "elementwise", "finite", "nested", "scale", "stage", "unit")
+
 REGISTRIES = (
     Registry("derive.program.operations", "OPERATION", "test_program_*.py", walk="operations()"),
     Registry("derive.gaussian.rules", "RULE", "test_gaussian_*.py", walk="rules()"),
-    Registry("derive.layers", "LAYER", "test_layers_*.py", helpers=("block", "elementwise")),
+    Registry("derive.layers", "LAYER", "test_layers_*.py", helpers=LAYER_HELPERS, walk="set(layers())"),
     Registry("derive.emit.backends", "BACKEND", "test_emit_*.py", walk="backends()"),
     Registry("derive.commands", "COMMAND", "test_commands_*.py"),
     Registry("verify.commands", "COMMAND", "test_verify_*.py"),

@@ -12,7 +12,8 @@ from derive.records import EocError
 
 
 def test_the_folder_is_the_registry():
-    assert layers() == {"dense": Dense}
+    assert layers()["dense"] is Dense
+    assert all(layer.__name__.lower() == name for name, layer in layers().items())
 
 
 def test_one_turn_of_a_dense_tanh_block():
