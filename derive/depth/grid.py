@@ -17,7 +17,7 @@ CRITICAL = 1e-10
 """|chi - 1| below which floats cannot tell the sides apart."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PhaseGrid:
     """Arrays over sigma_b (rows) and sigma_w (columns); floats, agreeing with certified numbers to about 1e-10.
 

@@ -12,10 +12,8 @@ from derive.depth.grid import GRADIENT, PhaseGrid, phase_grid
 from derive.depth.grid_maps import TemplateMaps, gap_of
 from derive.records import EocError
 
-FORMATS = ("svg", "pdf", "png")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PhaseDiagram(PhaseGrid):
     """A `PhaseGrid` with a title and the edge of chaos.
 
@@ -25,10 +23,10 @@ class PhaseDiagram(PhaseGrid):
     note   a warning that travels with it
     """
 
-    title: str = ""
-    edge: tuple[np.ndarray, np.ndarray, np.ndarray] = (np.empty(0),) * 3
-    edge_stable: np.ndarray = np.empty(0, bool)  # noqa: RUF009
-    note: str = ""
+    title: str
+    edge: tuple[np.ndarray, np.ndarray, np.ndarray]
+    edge_stable: np.ndarray
+    note: str
 
     def plot(self, path: str | Path | None = None) -> Any:
         """The diagram as a matplotlib figure; written to `path` (.svg, .pdf, .png) where one is given."""

@@ -73,9 +73,8 @@ def draw_phases(axes: Axes, d: PhaseDiagram) -> None:
 
     region = np.select([d.variance == 2, d.variance == 3, d.gradient == 0, d.gradient == 2], [2, 3, 0, 1], 0)
     colors = (ORDERED, CHAOTIC, GROWS, DIES)
-    axes.pcolormesh(
-        d.sigma_w, d.sigma_b, region, cmap=ListedColormap(colors), vmin=-0.5, vmax=3.5, shading="nearest", rasterized=True
-    )  # fmt: skip
+    cells: dict[str, Any] = {"vmin": -0.5, "vmax": 3.5, "shading": "nearest", "rasterized": True}
+    axes.pcolormesh(d.sigma_w, d.sigma_b, region, cmap=ListedColormap(colors), **cells)
     with np.errstate(invalid="ignore", divide="ignore"):
         depth = np.where(np.isfinite(d.xi_c) & (d.variance == 1), d.xi_c, np.nan)
     shown = [level for level in LEVELS if np.nanmin(depth, initial=np.inf) < level < np.nanmax(depth, initial=0)]
