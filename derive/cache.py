@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from derive.show.files import write
@@ -26,20 +28,21 @@ def folder() -> Path:
     return Path(user_cache_dir("eoc", appauthor=False))
 
 
-def versions() -> dict[str, str]:
-    """The versions of eoc and of what it computes with."""
+@cache
+def versions() -> Mapping[str, str]:
+    """The versions of eoc and of what it computes with, as this process first met them."""
     found = {}
     for package in ENGINES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = "unknown"
-    return found
+    return MappingProxyType(found)
 
 
 def key(question: dict[str, Any]) -> str:
     """A digest of the question, the versions, and the sizes and times of this package's files."""
-    content = {"format": FORMAT, "versions": versions(), "files": _files_digest(), "question": question}
+    content = {"format": FORMAT, "versions": dict(versions()), "files": _files_digest(), "question": question}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -90,7 +93,9 @@ def _check(answer: Any) -> str:
     return hashlib.sha256(json.dumps(answer, sort_keys=True).encode()).hexdigest()
 
 
+@cache
 def _files_digest() -> str:
+    """Of the files as this process first met them: what it has loaded does not change with them."""
     here = Path(__file__).resolve().parent
     rows = [f"{name} {size} {time}" for name, size, time in sorted(_files(str(here), ""))]
     return hashlib.sha256("\n".join(rows).encode()).hexdigest()

@@ -15,8 +15,6 @@ from sympy import (
     Min,
     Mul,
     Piecewise,
-    Poly,
-    PolynomialError,
     Pow,
     Rational,
     Symbol,
@@ -32,8 +30,10 @@ from sympy import (
     sqrt,
 )
 
-from derive.gaussian.atoms import Atom, Polynomial, gathered, multiply, scale
+from derive.gaussian.atoms import Atom, gathered, multiply, scale
+from derive.gaussian.conditions import linear_pieces
 from derive.gaussian.halves import half_space
+from derive.gaussian.polynomials import as_affine, as_polynomial
 from derive.gaussian.special import NormalCdf
 from derive.gaussian.stops import Blocked
 from derive.program.symbols import X
@@ -41,6 +41,8 @@ from derive.records import Unsupported
 
 KINKS = (Abs, Max, Min, Heaviside, sign, Piecewise)
 MAX_ATOMS = 400
+MAX_PRODUCTS = 8000
+"""Products of coefficients in one product of sums: beyond it the expansion alone takes longer than an answer may."""
 
 
 def decompose(body: Expr, zs: tuple[Symbol, ...]) -> list[Atom]:
@@ -133,7 +135,7 @@ def _function(expr: Expr, zs) -> list[Atom]:
         factor = Rational(1, 2) if isinstance(expr, cosh) else -Rational(1, 2)
         return [scale(up[0], Rational(1, 2)), scale(down[0], factor)]
     if isinstance(expr, erf | erfc | NormalCdf | sin | cos):
-        affine = _affine(expr.args[0], zs)
+        affine = as_affine(expr.args[0], zs)
         if affine is None:
             raise Blocked([expr])
         if isinstance(expr, sin):  # sin t = Re(-i exp(it))
@@ -164,6 +166,8 @@ def _kink(expr: Expr, zs) -> list[Atom]:
         return [_indicator(expr.args[0], zs)]
     if isinstance(expr, sign):
         return [_indicator(expr.args[0], zs), scale(_indicator(-expr.args[0], zs), Integer(-1))]
+    if isinstance(expr, Piecewise):
+        return _bounded([atom for part in _each(linear_pieces(expr, zs), zs) for atom in part])
     if isinstance(expr, Abs):
         return _kink(Max(expr.args[0], -expr.args[0], evaluate=False), zs)
     if isinstance(expr, Max | Min):
@@ -177,7 +181,7 @@ def _kink(expr: Expr, zs) -> list[Atom]:
 
 
 def _indicator(positive: Expr, zs) -> Atom:
-    affine = _affine(positive, zs)
+    affine = as_affine(positive, zs)
     if affine is None:
         raise Blocked([Heaviside(positive)])
     return Atom({_none(zs): Integer(1)}, halves=(half_space(affine, zs),))
@@ -186,22 +190,15 @@ def _indicator(positive: Expr, zs) -> Atom:
 def _product(factors: list[list[Atom]]) -> list[Atom]:
     atoms = factors[0]
     for factor in factors[1:]:
+        if _summands(atoms) * _summands(factor) > MAX_PRODUCTS:
+            raise Blocked([f"more than {MAX_PRODUCTS} products of terms"])
         atoms = gathered([atom for first in atoms for second in factor for atom in multiply(first, second)])
         atoms = _bounded(atoms)
     return atoms
 
 
-def as_polynomial(expr: Expr, zs) -> Polynomial | None:
-    """The coefficients of a polynomial in zs, or None."""
-    try:
-        return dict(Poly(expr, *zs).as_dict(native=False))
-    except PolynomialError:
-        return None
-
-
-def _affine(expr: Expr, zs) -> Polynomial | None:
-    polynomial = as_polynomial(expr, zs)
-    return polynomial if polynomial is not None and all(sum(key) <= 1 for key in polynomial) else None
+def _summands(atoms: list[Atom]) -> int:
+    return sum(len(Add.make_args(c)) for atom in atoms for part in (atom.poly, atom.imag) for c in part.values())
 
 
 def _none(zs) -> tuple[int, ...]:

@@ -6,12 +6,15 @@ from sympy import Add, Dummy, Expr, Heaviside, Integer, Mul, Pow, Rational, expa
 
 from derive.gaussian.decompose import KINKS, decompose
 from derive.gaussian.node import GaussianE
+from derive.gaussian.polynomials import written_out
 from derive.gaussian.stops import Blocked
 from derive.program.symbols import X
 from derive.records import Unsupported
 
 LONGEST = 60
 """Integrands that expand to more terms stay whole."""
+MOST = 2000
+"""Products with more terms than this before like ones are gathered are not expanded to be counted."""
 
 
 def summands(node: GaussianE) -> list[Expr]:
@@ -34,6 +37,8 @@ def summands(node: GaussianE) -> list[Expr]:
 
 
 def _expanded(body: Expr) -> list[Expr]:
+    if written_out(body) > MOST:
+        return [body]
     # expand would multiply out the sum below the bar of 1/(1 + x**2)**2
     whole = {p: Dummy() for p in body.atoms(Pow) if p.base.is_Add and not (p.exp.is_Integer and p.exp.is_positive)}
     flat = expand(body.xreplace(whole), power_exp=False, log=False)
