@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from derive.show.phase import PhaseDiagram
 
-SIGMA_W = r"$\sigma_w$ (weights have variance $\sigma_w^2/\mathrm{fan\_in}$)"
+SIGMA_W = r"$\sigma_w$ (weights have variance $\sigma_w^2$/fan-in)"
 SIGMA_B = r"$\sigma_b$ (standard deviation of biases)"
 ORDERED, CHAOTIC, GROWS, DIES = "#cfe3f1", "#fbdcc0", "#d9d9d9", "#f4f4f4"
-LEVELS = (3, 10, 30, 100)
+LEVELS = (3, 10, 30)
 FORMATS = {".svg": "svg", ".pdf": "pdf", ".png": "png"}
 
 
@@ -57,11 +57,13 @@ def new_figure(width: float, height: float) -> Figure:
 
 def phase_figure(diagram: PhaseDiagram) -> Figure:
     """Two panels: phases with the edge of chaos and depth scales; the fixed point's variance with the separatrix."""
-    figure = new_figure(9.2, 3.9)
+    figure = new_figure(9.2, 4.4)
     left, right = figure.subplots(1, 2)
     draw_phases(left, diagram)
     draw_variance(figure, right, diagram)
-    figure.suptitle(f"{diagram.title}: signals that start at variance $q_0$ = {diagram.q0:g}", fontsize=10)
+    figure.suptitle(
+        f"{diagram.title}: what becomes of signals that start at variance $q_0$ = {diagram.q0:g}", fontsize=10
+    )
     return figure
 
 
@@ -80,7 +82,7 @@ def draw_phases(axes: Axes, d: PhaseDiagram) -> None:
     shown = [level for level in LEVELS if np.nanmin(depth, initial=np.inf) < level < np.nanmax(depth, initial=0)]
     if shown:
         lines = axes.contour(d.sigma_w, d.sigma_b, depth, levels=shown, colors=GREY, linewidths=0.8)
-        axes.clabel(lines, fontsize=7, fmt="%g")
+        axes.clabel(lines, fontsize=7, fmt="%g", inline_spacing=2)
     handles: list[Any] = []
     names = (r"$\chi < 1$: gradients vanish", r"$\chi > 1$: gradients explode", "variance unbounded", "does not settle")
     handles += [Patch(color=colors[i], label=name) for i, name in enumerate(names) if (region == i).any()]
@@ -89,7 +91,7 @@ def draw_phases(axes: Axes, d: PhaseDiagram) -> None:
         handles.append(Line2D([], [], color=GREY, linewidth=0.8, label=r"$\xi_c$, depth scale of $c$ in layers"))
     _frame(axes, d)
     axes.set_title("gradients and correlations", fontsize=10)
-    axes.legend(handles=handles, fontsize=7, loc="upper left", framealpha=0.9)
+    below(axes, handles)
 
 
 def draw_edge(axes: Axes, d: PhaseDiagram) -> list[Any]:
@@ -134,8 +136,8 @@ def draw_variance(figure: Figure, axes: Axes, d: PhaseDiagram) -> None:
         levels = [v for v in (0.3, 1, 3, 10, 30, 100) if np.nanmin(edge) < v < np.nanmax(edge)]
         if levels:
             lines = axes.contour(d.sigma_w, d.sigma_b, edge, levels=levels, colors=ORANGE, linewidths=1.1)
-            axes.clabel(lines, fontsize=7, fmt="%g")
-        label = "separatrix: variance above\nwhich the signal explodes"
+            axes.clabel(lines, fontsize=7, fmt="%g", inline_spacing=2)
+        label = "separatrix: from a variance above, it explodes"
         handles.append(Line2D([], [], color=ORANGE, linewidth=1.1, label=label))
     if (d.variance == 2).any():
         from matplotlib.patches import Patch
@@ -143,8 +145,15 @@ def draw_variance(figure: Figure, axes: Axes, d: PhaseDiagram) -> None:
         handles.append(Patch(color=GROWS, label="variance unbounded"))
     _frame(axes, d)
     axes.set_title("the variance that attracts $q_0$", fontsize=10)
+    below(axes, handles)
+
+
+def below(axes: Axes, handles: list[Any]) -> None:
+    """A legend under the axes, where it hides nothing."""
     if handles:
-        axes.legend(handles=handles, fontsize=7, loc="upper left", framealpha=0.9)
+        axes.legend(
+            handles=handles, fontsize=7.5, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, frameon=False
+        )
 
 
 def _frame(axes: Axes, d: PhaseDiagram) -> None:
