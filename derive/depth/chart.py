@@ -14,6 +14,7 @@ from sympy import Expr
 from derive.activation.pieces import piece_function
 from derive.depth.panels import BITS, Panels, panels
 from derive.gaussian.answer import answer
+from derive.gaussian.enclosure.stable import stable
 from derive.gaussian.node import single
 from derive.gaussian.numbers import node_ball
 from derive.records import Unsupported
@@ -84,7 +85,7 @@ def _sum(a: tuple[arb, ...], b: tuple[arb, ...]) -> tuple[arb, arb, arb]:
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """q -> E f(x), x ~ N(0, q), for one f >= 0 with numbers for its parameters, and its models on intervals of log q."""
+    """q -> E f(x), x ~ N(0, q), for an f >= 0 with numbers for its parameters; its models on intervals of log q."""
 
     body: Expr
     values: Mapping[str, Any]
@@ -103,14 +104,14 @@ class Moment:
 
     def _panels(self) -> Panels:
         if "panels" not in self.memo:
-            self.memo["panels"] = panels(piece_function(self.body, self.values))
+            self.memo["panels"] = panels(piece_function(stable(self.body), self.values))
         return self.memo["panels"]
 
     def model(self, start: float, end: float) -> Model:
         """The model on log q in [start, end], s from -1 to 1.
 
         In the strip |Im log q| < pi/2 the expectation is analytic and at most E f under N(0, |q|/cos arg q) over
-        sqrt(cos arg q): the interpolation in Chebyshev points errs by at most 4 M rho^(1 - n)/(rho - 1) with M its bound
+        sqrt(cos arg q): the interpolation in Chebyshev points errs by at most 4 M rho^(1 - n)/(rho - 1), M its bound
         on the Bernstein ellipse with parameter rho (Trefethen, Approximation Theory and Approximation Practice,
         theorem 8.2, whose coefficient bound gives the derivatives too).
         """

@@ -43,8 +43,8 @@ class Zeros:
     def how(self) -> str:
         """What is proved, in a sentence."""
         text = (
-            f"none missed for q in [{self.lower:.3g}, {self.upper:.3g}]: interpolation in log q with a proved remainder, "
-            "each part of the interval without a zero by its sign or with one by its monotonicity"
+            f"none missed for q in [{self.lower:.3g}, {self.upper:.3g}]: interpolation in log q with a proved "
+            "remainder, each part of the interval without a zero by its sign or with one by its monotonicity"
         )
         if self.undecided:
             parts = ", ".join(f"[{a:.6g}, {b:.6g}]" for a, b in self.undecided)

@@ -1,4 +1,4 @@
-"""One function under all variances at once: samples on panels with proved remainders, made once and summed many times."""
+"""One function under all variances at once: samples on panels with proved remainders, made once."""
 
 from __future__ import annotations
 

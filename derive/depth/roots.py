@@ -10,6 +10,8 @@ from typing import Any
 import flint
 import numpy as np
 
+from derive.records import Unsupported
+
 Function = Callable[[Any, int], flint.arb]
 Guess = Callable[[list[float]], np.ndarray]
 
@@ -109,3 +111,28 @@ def _next_point(lower: flint.arb, upper: flint.arb, f_lower: flint.arb, f_upper:
     if not step.is_finite() or not (step > flint.arb("1e-9")) or not (step < 1 - flint.arb("1e-9")):
         step = flint.arb("0.5")
     return (lower + (upper - lower) * step).mid()
+
+
+def closed_in(f: Function, low: Fraction, high: Fraction, digits: int = 15) -> flint.arb:
+    """A narrow ball around the one root in a bracket that holds exactly one: secant steps without a promise, then signs
+    of f decided in balls on both sides. Raises Unsupported where no signs are decided.
+    """
+    with flint.ctx.workprec(160):
+        a, b = (flint.arb(end.numerator) / end.denominator for end in (low, high))
+        a, b = a.mid(), b.mid()
+        fa, fb = f(a, digits + 8).mid(), f(b, digits + 8).mid()
+        for _ in range(12):
+            step = fb * (b - a) / (fb - fa) if fb != fa else flint.arb(0)
+            middle = (b - step).mid()
+            if not (middle > flint.arb(low.numerator) / low.denominator * flint.arb("0.999")) or not (
+                middle < flint.arb(high.numerator) / high.denominator * flint.arb("1.001")
+            ):
+                break
+            a, fa, b, fb = b, fb, middle, f(middle, digits + 8).mid()
+            if abs(b - a) < abs(b) * flint.arb(10) ** (-digits - 2):
+                break
+        for k in range(digits, 3, -1):
+            left, right = (b * (1 - flint.arb(10) ** -k)).mid(), (b * (1 + flint.arb(10) ** -k)).mid()
+            if _sign(f(left, digits + 8)) * _sign(f(right, digits + 8)) < 0:
+                return left.union(right)
+    raise Unsupported("a root is not located by signs", where=f"between {float(low):.10g} and {float(high):.10g}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, Integer, oo, sqrt
 
@@ -25,7 +25,10 @@ from derive.surface.block_text import read_block, split_stages
 from derive.surface.exact import deviation, exact
 from derive.surface.results import Result
 
-NOT_YET = ("universality", "finite_width", "guessing_bias", "jacobian")
+if TYPE_CHECKING:
+    from derive.depth.universality import Universality
+
+NOT_YET = ("finite_width", "guessing_bias", "jacobian")
 
 
 def theory(block: Any, **options: Any) -> Theory:
@@ -196,6 +199,25 @@ class Theory:
         from derive.show.phase import phase_diagram
 
         return phase_diagram(self, sigma_w, sigma_b, n, q0, **given)
+
+    @cached_property
+    def universality(self) -> Universality:
+        """Its universality class with reasons: scale-invariant, zero, half-stable or none."""
+        from derive.surface.universality import universality
+
+        return universality(self)
+
+    def depth(self, gram: Any, layers: int, sigma_w: Any, sigma_b: Any = 0, **parameters: Any) -> Any:
+        """Variances, correlations and tangent kernels of inputs at layers 1 to `layers`: a `Depth` of arrays."""
+        from derive.surface.layerwise import depth
+
+        return depth(self, gram, layers, sigma_w, sigma_b, **parameters)
+
+    def layers(self, count: int) -> Theory:
+        """The theory of `count` turns of the block: its maps are the composed maps, as formulas."""
+        from derive.surface.layerwise import repeated
+
+        return Theory(repeated(self, count))
 
     def _values(self, parameters: Mapping[str, Any]) -> dict[str, Fraction]:
         domains = dict(self.domains)
