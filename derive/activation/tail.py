@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flint import arb
-from sympy import Add, Expr, Integer, Mul, Poly, Pow, exp, log
+from sympy import Add, Expr, Integer, Mul, Poly, Pow, exp, expand, log
 
 from derive.activation.growth import Growth, Log, best, log_of, product, total, worst
 from derive.activation.interval import INF, Range, integer_power
@@ -204,6 +204,9 @@ class Tail:
         if isinstance(expr, log):
             bound = self.above(expr.args[0]) if sign > 0 else self.below(expr.args[0])
             return bound.scaled(arb(sign)) if bound is not None else None
+        if isinstance(expr, exp) and sign < 0 and expr.args[0].is_polynomial(X):
+            u = expr.args[0]  # exp(u) >= 1 + u, and >= 1 + u + u^2/2 for u >= 0
+            return self.signed(expand(-1 - u - u**2 / 2 if self.is_positive(u) else -1 - u))
         return None
 
     def _signed_polynomial(self, poly: Poly) -> Log | None:

@@ -112,7 +112,7 @@ def test_the_two_rules_agree(pair, c):
     with flint.ctx.workprec(100):
         exact = arb(flint.fmpq(c.numerator, c.denominator))
         s, one, two = ((1 - exact) * (1 + exact)).sqrt(), arb(1), arb(2)
-        left = tensor((f, g), (one, two), exact, s, reach, 16, 1e-10)
+        left = tensor((f, g), (one, two), exact, s, ((arb(-reach), arb(reach)),) * 2, 16, 1e-10)
         right = conditional(Law(f, g, one, two, exact, s, arb(reach)), 16, 1e-10, False)
         # the squares differ outside of a disc of this radius only, where less than 1e-14 is left
         assert (left + arb(0, 1e-14)).overlaps(right)

@@ -47,8 +47,8 @@ def enclose(node: GaussianE, values: Mapping[str, Number | int], digits: int = 1
     Raises:
         EocError: a symbol without a value.
         DomainError: no such law.
-        Unsupported: three or more variables that are not asked for their largest, a body that is no sum of products, a growth that does not certify
-            a finite expectation.
+        Unsupported: three or more variables that are not asked for their largest, a body that is no sum of
+            products, a growth that does not certify a finite expectation.
     """
     given = {str(name): value if isinstance(value, arb) else Fraction(value) for name, value in values.items()}
     given = _with_covariance(given, digits)

@@ -92,9 +92,7 @@ def _best_approximation(setting: Setting, centre: arb, half: arb) -> float:
     return best
 
 
-def _weights(
-    setting: Setting, near: Approach, place: tuple[int, int], length: arb, goal: float
-) -> tuple[arb, ...]:
+def _weights(setting: Setting, near: Approach, place: tuple[int, int], length: arb, goal: float) -> tuple[arb, ...]:
     """The weights of the rule, the change of variable included."""
     nodes, weights = rule(setting.n, flint.ctx.prec)
     moments = _legendre_moments(setting, near, place, length, goal)

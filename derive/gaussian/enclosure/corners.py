@@ -171,12 +171,13 @@ def corner_integral(corner: Approach, weight: Callable[[acb], acb], bound: arb, 
             why="|f| <= distance**-b with b < 1 is not proved there",
         )
     start = -length.log()
-    depth, step = (corner.start - start).max(arb(1)).ceil().mid(), arb(4)
-    while not beyond(corner, start + depth) * bound <= tolerance / 8:
-        depth, step = depth + step, (step * 5 / 4).floor().mid()
-        if depth > DEEPEST:
+    tolerance = tolerance.max(bound * length * arb(2) ** -600)  # a tolerance of zero is never met
+    deep, step = (corner.start - start).max(arb(1)).ceil().mid(), arb(4)
+    while not beyond(corner, start + deep) * bound <= tolerance / 8:
+        deep, step = deep + step, (step * 5 / 4).floor().mid()
+        if deep > DEEPEST:
             return arb("nan")
-    rest = (beyond(corner, start + depth) * bound).upper()
+    rest = (beyond(corner, start + deep) * bound).upper()
 
     def integrand(y: acb, analytic: bool) -> acb:
         share = (-y).exp()
@@ -184,7 +185,7 @@ def corner_integral(corner: Approach, weight: Callable[[acb], acb], bound: arb, 
 
     relative = arb(2) ** -(flint.ctx.prec - 24)
     value = acb.integral(
-        integrand, acb(0), acb(depth), rel_tol=relative, abs_tol=tolerance / length, eval_limit=EVALUATIONS
+        integrand, acb(0), acb(deep), rel_tol=relative, abs_tol=tolerance / length, eval_limit=EVALUATIONS
     ).real
     return value * length + arb(0, rest)
 

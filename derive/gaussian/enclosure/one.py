@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from derive.activation.pieces import PieceFunction
 
 ATTEMPTS = 4
-FARTHEST_BREAK = 100
+FARTHEST_BREAK = 2000
+FARTHEST_MODE = 100_000
 
 
 def enclose_one(
@@ -78,6 +79,18 @@ def enclose_one(
     return result
 
 
+def _reach(f, sigma: arb, mean: arb, digits: int) -> arb:
+    """How far from 0 in z the mass may lie, by the growth of f (nothing rests on it).
+
+    The bound exp(b|x| + s x^2 - z^2/2), x = mean + sigma z, has its mode at (b + 2 s |mean|) sigma/(1 - 2 s sigma^2).
+    """
+    usual, room = (2 * arb(10).log() * (digits + 3)).sqrt(), 1 - 2 * f.bound.s * sigma * sigma
+    if not room > 0:
+        return usual.upper()
+    mode = (f.bound.b + 2 * f.bound.s * abs(mean)) * sigma / room
+    return (mode + usual / room.sqrt()).upper() if mode < FARTHEST_MODE else usual.upper()
+
+
 def _infinite(f, plain: bool) -> int:
     """1 or -1 where the expectation is certainly infinite, 0 where f is integrable next to every singular point."""
     near = [(k, corner) for k, _, corner in corners(f) if not is_integrable(corner)]
@@ -104,7 +117,7 @@ def _attempt(f, q: arb, mean: arb, weight: list[arb], digits: int) -> tuple[arb,
             return arb(0), arb(0)
     sigma = q.sqrt()
     line = Line(f, sigma, mean, weight)
-    reach = (2 * arb(10).log() * (digits + 3)).sqrt().upper()
+    reach = _reach(f, sigma, mean, digits)
     goal = arb(10) ** (-digits - 1)
     total, size, done = arb(0), arb(0), None
     ends = _ends(f, sigma, mean, reach, half=parity > 0)
@@ -150,8 +163,9 @@ def _flat_parts(f, sigma: arb, ends: tuple[arb, arb], tolerance: arb, digits: in
 def _guess(f, sigma: arb, mean: arb, weight: list[arb], ends: tuple[arb, arb]) -> arb:
     """About half the largest value of the integrand, for a first tolerance (nothing rests on it)."""
     best, step = arb(0), (ends[1] - ends[0]) / 29
-    for k in range(30):
-        z = ends[0] + step * k
+    places = [ends[0] + step * k for k in range(30)]
+    places += [middle.mid() for middle in _modes(f, sigma, mean, ends)]
+    for z in places:
         x = sigma * z + mean
         piece = sum(1 for edge in f.breaks if edge.mid() < x.mid())
         value = f.value(piece, acb(x), False) * (-(z * z) / 2).exp() * polynomial(weight, z)
@@ -181,6 +195,8 @@ def _segments(f, sigma: arb, mean: arb, ends: tuple[arb, arb], done) -> Iterator
     low, high = ends
     cuts = [place.mid() for place in places if low < place.mid() < high]
     own = [low, high, arb(0), (-mean / sigma).mid(), *(done or ())]
+    for middle in _modes(f, sigma, mean, ends):
+        own += [middle.mid(), (middle - 16).mid(), (middle + 16).mid()]
     if done is None:
         radius = arb(16)
         while radius < high.max(-low):
@@ -196,6 +212,15 @@ def _segments(f, sigma: arb, mean: arb, ends: tuple[arb, arb], done) -> Iterator
         centre = ((left + right) / 2).mid()
         if done is None or centre < done[0] or centre > done[1]:
             yield left, right, sum(1 for place in places if place.mid() < centre)
+
+
+def _modes(f, sigma: arb, mean: arb, ends: tuple[arb, arb]) -> list[arb]:
+    """Where far out the bound of the integrand is largest on either side."""
+    room = 1 - 2 * f.bound.s * sigma * sigma
+    if not room > 0:
+        return []
+    modes = [(side * f.bound.b + 2 * f.bound.s * mean) * sigma / room for side in (-1, 1)]
+    return [mode for mode in modes if abs(mode) > 8 and ends[0] < mode < ends[1]]
 
 
 def _beyond(f, sigma: arb, mean: arb, weight: list[arb], ends: tuple[arb, arb], half: bool) -> arb:

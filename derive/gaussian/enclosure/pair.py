@@ -10,6 +10,7 @@ import flint
 from flint import acb, arb
 
 from derive.gaussian.enclosure.corners import clipped, corners, poles
+from derive.gaussian.enclosure.flat import flat_error, flattened
 from derive.gaussian.enclosure.grid import tensor
 from derive.gaussian.enclosure.growth import Bound, ball, tail
 from derive.gaussian.enclosure.one import enclose_one
@@ -106,7 +107,9 @@ def _attempt(f, g, variances: tuple[arb, arb], c: arb, s: arb, digits: int) -> t
     goal = scale * 10.0**-digits
     if not 1e-290 < goal < 1e290:
         raise Unsupported("the expectation is beyond the range of the two-variable rules", why=f"its scale is {scale}")
+    f, g, doubt = _flat(f, g, (sigma1, sigma2), goal, digits)
     reach, rest = _reach(f, g, (sigma1, sigma2), s, goal / 4)
+    rest = rest + doubt
     points = 5 * digits // 4 + 4
     even = f.parity * g.parity > 0
 
@@ -139,6 +142,22 @@ def _attempt(f, g, variances: tuple[arb, arb], c: arb, s: arb, digits: int) -> t
         why="too many panels: the function varies too fast for the variances",
         instead="ask for fewer digits or smaller variances",
     )
+
+
+def _flat(f, g, sigmas: tuple[arb, arb], goal: float, digits: int):
+    """The functions with monomials far out, and the error of that; unchanged where it is not small."""
+    first = flattened(f, sigmas[0], digits + 2)
+    second = first if g is f and sigmas[0] is sigmas[1] else flattened(g, sigmas[1], digits + 2)
+    if (first is None and second is None) or not all(h.bound.b <= 0 and h.bound.s <= 0 for h in (f, g)):
+        return f, g, arb(0)
+    doubt = arb(0)
+    if first is not None:
+        doubt = doubt + flat_error(first, sigmas[0], g.bound, sigmas[1])
+    if second is not None:
+        doubt = doubt + flat_error(second, sigmas[1], (first or f).bound, sigmas[0])
+    if not doubt < goal / 4 or poles(f) or poles(g):
+        return f, g, arb(0)
+    return first or f, second or g, doubt
 
 
 def _singular_spans(functions, sigmas: tuple[arb, arb], c: arb, s: arb, reach: float) -> tuple[tuple[arb, arb], ...]:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import Add, Expr, Integer, Mul, Pow, exp, log
+from sympy import Add, Expr, Integer, Mul, Pow, exp, log, sech, tanh
 
 from derive.program.operations.sigmoid import Sigmoid
 from derive.program.operations.softplus import Softplus
 
 
 def stable(expr: Expr) -> Expr:
-    """log(1 + exp(w)) as softplus(w), and 1/(1 + exp(w)) as sigma(-w), exp(w) sigma(-w) as sigma(w).
+    """log(1 + exp(w)) as softplus(w), 1/(1 + exp(w)) as sigma(-w), exp(w) sigma(-w) as sigma(w), 1 - tanh(w)^2 as sech.
 
     A wide ball in 1 + exp(w) meets zero, and the logarithm's cut runs along the whole half line, though the
     functions themselves vary slowly there: panels far out would have to be narrow.
     """
     expr = expr.replace(_is_softplus, lambda e: Softplus(_exponent(e.args[0])))
     expr = expr.replace(_is_logistic, lambda e: Sigmoid(-_exponent(e.base)) ** (-e.exp))
+    expr = expr.replace(_is_square_of_sech, lambda e: sech(_hyperbolic(e)) ** 2)
     return expr.replace(lambda e: isinstance(e, Mul), _merged)
 
 
@@ -27,6 +28,20 @@ def _exponent(total: Any) -> Any:
         return None
     other = total - 1
     return other.args[0] if isinstance(other, exp) else None
+
+
+def _hyperbolic(total: Any) -> Any:
+    """w, if the expression is 1 - tanh(w)**2."""
+    if not (isinstance(total, Add) and len(total.args) == 2 and Integer(1) in total.args):
+        return None
+    square = 1 - total
+    return (
+        square.base.args[0] if isinstance(square, Pow) and square.exp == 2 and isinstance(square.base, tanh) else None
+    )
+
+
+def _is_square_of_sech(expr: Expr) -> bool:
+    return _hyperbolic(expr) is not None
 
 
 def _is_softplus(expr: Expr) -> bool:
