@@ -22,6 +22,7 @@ class Backend:
     imports       import lines of every module
     preamble      source of the functions every module carries
     stated        source of what functions with stated derivatives need (empty: stated derivatives are left out)
+    blocks        source of what functions of pairs need
     function      writes one function
     tensor_only   operations whose function refuses a plain number beside an array
     infinity      spelling of +oo
@@ -43,6 +44,7 @@ class Backend:
     preamble: str
     function: Callable[[Body], str]
     stated: str = ""
+    blocks: str = ""
     tensor_only: frozenset[str] = frozenset()
     infinity: str = 'float("inf")'
     pi: str = "3.141592653589793"

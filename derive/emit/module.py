@@ -35,6 +35,8 @@ def emit(functions: tuple[EmittedFunction, ...], backend: str, header: str = "")
         printed.append(target.function(body))
     parts = [_head(header, used, target), _imports(used, target), target.preamble.strip("\n")]
     helpers = _helpers(used, target)
+    if target.blocks and any("_in_blocks" in text for text in printed):
+        parts.append(target.blocks.strip("\n"))
     if any(function.gradients for function in functions) or any("_differentiable" in text for text in helpers):
         parts.append(target.stated.strip("\n"))
     parts += helpers
@@ -107,6 +109,7 @@ def _one(
         lines=lines,
         value=value,
         partials=tuple(sorted(partials, key=lambda pair: pair[0])),
+        large="c" in function.arguments,
     )
 
 

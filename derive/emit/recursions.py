@@ -10,34 +10,59 @@ from derive.program.owen_source import rule
 
 @dataclass(frozen=True)
 class Library:
-    """How an array library spells what the recursions need."""
+    """How an array library spells what the recursions need.
+
+    rows      how many rows of n columns are taken at a time
+    joined    blocks of rows as one matrix
+    """
 
     name: str
     unpack: str
     array: str
-    eye: str
-    constant: str
+    places: str
+    clipped: str
+    rows: str
+    joined: str
 
+
+_BLOCK = "max(1, 4194304//max(1, gram[..., 0].{size}))"
 
 LIBRARIES = {
-    "numpy": Library("np", "_arrays", "ArrayLike", "np.eye(n, dtype=bool)", "{0}"),
-    "torch": Library(
-        "torch", "_tensors", "torch.Tensor", "torch.eye(n, dtype=torch.bool, device=gram.device)", "({0}).detach()"
+    "numpy": Library(
+        "np", "_arrays", "ArrayLike", "np.arange(n)", "np.clip(ratio, -1, 1)",
+        _BLOCK.format(size="size"), "np.concatenate(blocks, axis=-2) if len(blocks) > 1 else blocks[0]",
     ),
-    "jax": Library("jnp", "_arrays", "jax.typing.ArrayLike", "jnp.eye(n, dtype=bool)", "jax.lax.stop_gradient({0})"),
-}
+    "torch": Library(
+        "torch", "_tensors", "torch.Tensor", "torch.arange(n, device=gram.device)",
+        "ratio - (ratio - torch.clip(ratio, -1, 1)).detach()",
+        _BLOCK.format(size="numel()"), "torch.cat(blocks, dim=-2) if len(blocks) > 1 else blocks[0]",
+    ),
+    "jax": Library(
+        "jnp", "_arrays", "jax.typing.ArrayLike", "jnp.arange(n)",
+        "ratio - jax.lax.stop_gradient(ratio - jnp.clip(ratio, -1, 1))", "n", "blocks[0]",
+    ),
+}  # fmt: skip
 
 _PARTS = '''
-def _correlations(gram):
-    """The variances of rows and columns of a Gram matrix, its correlations, and where its diagonal is."""
+def _correlations(gram, start, stop):
+    """Some rows of a Gram matrix: variances of rows and columns, correlations (0 on the diagonal), the diagonal."""
     n = gram.shape[-1]
-    diagonal = {eye}
+    places = {places}
+    diagonal = places[start:stop, None] == places
     q = {np}.diagonal(gram, 0, -2, -1)
     root = {np}.sqrt(q)
-    ratio = gram/(root[..., :, None]*root[..., None, :])
+    ratio = gram[..., start:stop, :]/(root[..., start:stop, None]*root[..., None, :])
     # what rounding puts beyond 1 is cut off without cutting off the gradient
-    c = ratio - {beyond}
-    return q[..., :, None], q[..., None, :], {np}.where(diagonal, {np}.ones_like(c), c), diagonal
+    c = {np}.where(diagonal, {np}.zeros_like(ratio), {clipped})
+    return q[..., start:stop, None], q[..., None, :], c, diagonal
+
+
+def _by_rows(row_block, gram):
+    """The matrix whose rows start to stop are row_block(start, stop): no intermediate is as large as the matrix."""
+    n = gram.shape[-1]
+    step = {rows}
+    blocks = [row_block(start, min(start + step, n)) for start in range(0, max(n, 1), max(step, 1))]
+    return {joined}
 '''
 
 
@@ -54,15 +79,19 @@ def recursion_source(backend: str, parameters: tuple[str, ...], tangent: bool) -
     typed = ", ".join(f"{k}: {'float | torch.Tensor' if backend == 'torch' else lib.array}" for k in keywords)
     step = [
         f"gram, {names} = {lib.unpack}(gram, {names})",
-        "q1, q2, c, diagonal = _correlations(gram)",
-        f"crossed = sigma_w**2*covariance_map(q1, q2, c{own}) + sigma_b**2",
-        f"return {lib.name}.where(diagonal, variance_map(q2{every}), crossed)",
+        "",
+        "def row_block(start, stop):",
+        "    q1, q2, c, diagonal = _correlations(gram, start, stop)",
+        f"    crossed = sigma_w**2*covariance_map(q1, q2, c{own}) + sigma_b**2",
+        f"    return {lib.name}.where(diagonal, variance_map(q2{every}), crossed)",
+        "",
+        "return _by_rows(row_block, gram)",
     ]
     doc = "The Gram matrix (..., n, n) of pre-activations of the next layer, from that of this layer."
-    beyond = lib.constant.format(f"ratio - {lib.name}.clip(ratio, -1, 1)")
-    beyond = beyond if backend != "numpy" else f"({beyond})"
     parts = [
-        _PARTS.strip("\n").format(np=lib.name, eye=lib.eye, beyond=beyond),
+        _PARTS.strip("\n").format(
+            np=lib.name, places=lib.places, clipped=lib.clipped, rows=lib.rows, joined=lib.joined
+        ),
         indented(f"def kernel_step(gram: {lib.array}, *, {typed}):", doc, step),
         indented(
             f"def kernel_recursion(gram: {lib.array}, depth: int, *, {typed}):",
@@ -78,10 +107,15 @@ def recursion_source(backend: str, parameters: tuple[str, ...], tangent: bool) -
 def _tangent(lib: Library, typed: str, names: str, own: str, every: str) -> list[str]:
     step = [
         f"gram, tangent, {names} = {lib.unpack}(gram, tangent, {names})",
-        "q1, q2, c, _ = _correlations(gram)",
-        f"gain = sigma_w**2*derivative_covariance_map(q1, q2, c{own})",
-        f"gram = kernel_step(gram{every})",
-        "return gram, gram + gain*tangent",
+        "mapped = kernel_step(gram" + every + ")",
+        "",
+        "def row_block(start, stop):",
+        "    q1, q2, c, diagonal = _correlations(gram, start, stop)",
+        f"    alone = derivative_covariance_map(q2, q2, {lib.name}.ones_like(q2){own})",
+        f"    gain = {lib.name}.where(diagonal, alone, derivative_covariance_map(q1, q2, c{own}))",
+        "    return mapped[..., start:stop, :] + sigma_w**2*gain*tangent[..., start:stop, :]",
+        "",
+        "return mapped, _by_rows(row_block, gram)",
     ]
     doc = (
         "The next layer's Gram matrix K' and tangent kernel K' + sigma_w^2 E[phi'(u) phi'(v)] times this layer's\n"

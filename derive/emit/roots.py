@@ -25,7 +25,8 @@ def in_roots(expr: Expr) -> Expr:
     names = {s.name: s for s in expr.free_symbols}
     given = {names[s.name]: s for s in (C, K, DELTA, Q1, Q2) if s.name in names and names[s.name] != s}
     done: dict[Expr, Expr] = {}
-    return _half_powers(_walk(expr.xreplace(given), done))
+    found = _half_powers(_walk(expr.xreplace(given), done))
+    return found.replace(lambda e: isinstance(e, Pow) and e.base == SINE and e.exp == 2, lambda e: (1 - C) * (1 + C))
 
 
 def _walk(expr: Expr, done: dict[Expr, Expr]) -> Expr:

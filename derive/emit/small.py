@@ -118,9 +118,12 @@ def small_source(backend: str) -> str:
 
 
 def careful_source(
-    backend: str, name: str, law: tuple[str, ...], keywords: tuple[str, ...], own: tuple[str, ...], head: str, doc: str
+    backend: str, name: str, law: tuple[str, ...], keywords: tuple[str, ...], parts: list[str], head: str, doc: str
 ) -> str:
-    """The public function `name`: `_name_closed`, and below the threshold `_name_of` of the integrated expectation."""
+    """The public function `name`: `_name_closed`, and below the threshold `_name_of` of the integrated expectations.
+
+    parts   a line `e0 = ...` for each expectation
+    """
     unpack, broadcast = {
         "numpy": ("_arrays", "np.broadcast_arrays"),
         "torch": ("_tensors", "torch.broadcast_tensors"),
@@ -129,15 +132,8 @@ def careful_source(
     names = ", ".join((*law, *keywords))
     comma = "," if len(law) + len(keywords) == 1 else ""
     given = "".join(f", {k}={k}" for k in keywords)
-    mine = "".join(f", {k}={k}" for k in own)
-    function = f"lambda x: _{name}_phi(x{mine})"
-    expectation = f"_dyadic_mean({function}, {law[0]})"
-    if "c" in law:
-        expectation = f"_by_correlation({function}, lambda *z: _{name}_slope(*z{mine}), {', '.join(law)})"
-    careful = [
-        f"e = {expectation}",
-        f"return _{name}_of({', '.join(law)}, e{given})",
-    ]
+    stand_ins = ", ".join(f"e{i}" for i in range(len(parts)))
+    careful = [*parts, f"return _{name}_of({', '.join(law)}, {stand_ins}{given})"]
     lines = [
         f"{names}{comma} = {broadcast}(*{unpack}({names}))",
         f"value = _{name}_closed({', '.join(law)}{given})",

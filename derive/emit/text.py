@@ -37,6 +37,7 @@ class Body:
     lines     assignments in order
     value     the text of the result
     partials  (place among arguments + parameters, the function that computes it)
+    large     of a pair: arguments may be Gram matrices, to be taken in blocks
     """
 
     name: str
@@ -46,7 +47,7 @@ class Body:
     lines: tuple[str, ...]
     value: str
     partials: tuple[tuple[int, Body], ...] = ()
-    public: bool = True
+    large: bool = False
 
 
 def prepare(expr: Expr, names: tuple[str, ...], exact: bool = False) -> Program:
@@ -61,8 +62,8 @@ def plain(expr: Expr, names: tuple[str, ...], exact: bool = False) -> Program:
     by_name = {symbol.name: symbol for symbol in expr.free_symbols}
     inputs = tuple(by_name.get(name, Symbol(name, real=True)) for name in names)
     program = opposed(stabilise(freeze({"value": expr}, inputs)))
-    program = _powers(scaled(angles(grouped(program))))
-    return protect(program if exact else fold(program))
+    program = _powers(scaled(angles(program)))
+    return protect(grouped(program if exact else fold(program)))
 
 
 def _inputs(program: Program) -> set[str]:
@@ -173,8 +174,8 @@ class _Writer:
         first, *others = args
         right = rank + 1 if name in ("sub", "div") else rank
         if name == "mul":
-            # a quotient in the middle of a product would be read from the left
-            right = rank + 1 if any("/" in text and level == PRODUCT for text, level in others) else rank
+            # a product or quotient in the middle of a product would be read from the left
+            right = rank + 1
         return sign.join([_wrap(first, rank), *(_wrap(arg, right) for arg in others)]), rank
 
     def _spelled(self, item: Instruction, args: list[tuple[str, int]]) -> tuple[str, int]:

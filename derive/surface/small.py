@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sympy import Expr, Integer, Symbol, exp, limit
+from sympy import Derivative, Expr, Symbol, exp, limit
 
 from derive.activation.normal_form import breakpoints, derivative, normal_form, to_piecewise
 from derive.emit import EmittedFunction, pair_bindings
@@ -18,69 +18,98 @@ from derive.program.operations.bivariate_normal_cdf import BivariateNormalCdf
 from derive.program.operations.normal_cdf import NormalCdf
 from derive.program.symbols import X
 
-STAND_IN = Symbol("e", real=True)
+
+@dataclass(frozen=True)
+class Part:
+    """One expectation of a careful result.
+
+    law    its variances and correlation as text: ("q",), ("q1",), ("q1", "q2", "c")
+    f      the function f of E f(x) or E f(u) f(v)
+    slope  E f'(u) f'(v), closed, of a pair
+    own    parameters of f
+    """
+
+    law: tuple[str, ...]
+    f: Expr
+    slope: Expr | None
+    own: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Careful:
-    """A result that is a function of one expectation E f(u) f(v) or E f(x).
+    """A result as a function of expectations that are integrated: `of` has the symbol e0, e1, ... for each part."""
 
-    f      the function (of one variable: the whole integrand); slope E f'(u) f'(v), closed
-    of     the result as an expression in STAND_IN for the expectation
-    own    parameters of f
-    """
-
-    f: Expr
-    slope: Expr | None
+    parts: tuple[Part, ...]
     of: Expr
-    own: tuple[str, ...]
 
 
 def careful_parts(result: Any) -> Careful | None:
     """The parts, where a closed form has exponentials beside normal distribution functions and f(0) = 0; else None."""
-    nodes = numbers.outermost(result.template)
-    if len(nodes) != 1 or not isinstance(nodes[0], GaussianE) or not nodes[0].mean.is_zero_matrix:
-        return None
-    node = nodes[0]
     closed = result.closed
     if not (closed.has(exp) and closed.has(NormalCdf, BivariateNormalCdf)):
         return None
-    scale, f = _factor(node)
-    if f is None or not f.has(exp):
+    template, parts = result.template, []
+    for node in numbers.outermost(template):
+        found = _part(node, result.parameters)
+        if found is None:
+            return None
+        part, factor = found
+        template = template.xreplace({node: factor * Symbol(f"e{len(parts)}", real=True)})
+        parts.append(part)
+    return Careful(tuple(parts), template) if parts else None
+
+
+def _part(node: Expr, parameters: tuple[str, ...]) -> tuple[Part, Expr] | None:
+    """A node as a factor times a part; d/dq E h(x) is E x h'(x)/(2 q)."""
+    if isinstance(node, Derivative):
+        inner, variable = node.expr, node.variables[0]
+        if len(node.variables) != 1 or not isinstance(inner, GaussianE) or list(inner.cov) != [variable]:
+            return None
+        form = normal_form(inner.body.subs(inner.variables[0], X))
+        slope, jumps = derivative(form)
+        if jumps:
+            return None
+        f, factor, law = X * to_piecewise(slope), 1 / (2 * variable), (variable.name,)
+        return _checked(law, f, None, parameters, factor)
+    if not isinstance(node, GaussianE) or not node.mean.is_zero_matrix:
         return None
-    form = normal_form(f)
-    if tuple(breakpoints(form)) != (0,) or limit(to_piecewise(form), X, 0) != 0:
-        return None
-    own = tuple(sorted(s.name for s in f.free_symbols if s.name in result.parameters))
-    of = result.template.xreplace({node: scale * STAND_IN})
     if len(node.variables) == 1:
-        return Careful(f, None, of, own)
-    slope, jumps = derivative(form)
-    formula = None if jumps else numbers.closed_form(pair(to_piecewise(slope), to_piecewise(slope)))
-    return None if formula is None else Careful(f, formula, of, own)
-
-
-def _factor(node: GaussianE) -> tuple[Expr, Expr | None]:
-    """A constant and f with node = constant E f(u) f(v), or constant E f(x); no f where there is none."""
-    one = Integer(1)
+        if not node.cov[0, 0].is_Symbol:
+            return None
+        factor, f = node.body.subs(node.variables[0], X).as_independent(X, as_Add=False)
+        return _checked((node.cov[0, 0].name,), f, None, parameters, factor)
     if node != numbers.canonical(node):
-        return one, None
-    if len(node.variables) == 1:
-        return node.body.as_independent(X, as_Add=False)
-    (scale1, first), (scale2, second) = (f.as_independent(X, as_Add=False) for f in pair_factors(node))
-    return (scale1 * scale2, first) if first == second else (one, None)
+        return None
+    (scale1, f), (scale2, second) = (g.as_independent(X, as_Add=False) for g in pair_factors(node))
+    if f != second or not f.has(exp):
+        return None
+    slope, jumps = derivative(normal_form(f))
+    formula = None if jumps else numbers.closed_form(pair(to_piecewise(slope), to_piecewise(slope)))
+    return None if formula is None else _checked(("q1", "q2", "c"), f, formula, parameters, scale1 * scale2)
 
 
-def careful_functions(made: EmittedFunction, parts: Careful, result: Any) -> list[EmittedFunction]:
-    """The closed function under a private name, f, the slope, and the result as a function of the expectation."""
+def _checked(law: tuple[str, ...], f: Expr, slope: Expr | None, parameters: tuple[str, ...], factor: Expr):
+    """The part, where f is continuous with its only kink and a zero at 0."""
+    form = normal_form(f)
+    if not f.has(exp) or tuple(breakpoints(form)) != (0,) or limit(to_piecewise(form), X, 0) != 0:
+        return None
+    own = tuple(sorted(s.name for s in f.free_symbols if s.name in parameters))
+    return Part(law, f, slope, own), factor
+
+
+def careful_functions(made: EmittedFunction, careful: Careful, result: Any) -> list[EmittedFunction]:
+    """The closed function under a private name, each f and slope, and the result as a function of expectations."""
     name, law = made.name, ("q1", "q2", "c")
+    stand_ins = tuple(f"e{i}" for i in range(len(careful.parts)))
+    bindings = pair_bindings() if "c" in result.arguments else ()
     functions = [
         replace(made, name=f"_{name}_closed", doc=""),
-        EmittedFunction(f"_{name}_phi", parts.f, ("x",), parts.own),
-        EmittedFunction(f"_{name}_of", parts.of, (*made.arguments, "e"), made.parameters),
+        EmittedFunction(f"_{name}_of", careful.of, (*made.arguments, *stand_ins), made.parameters, bindings=bindings),
     ]
-    if parts.slope is not None:
-        functions.append(EmittedFunction(f"_{name}_slope", parts.slope, law, parts.own, bindings=pair_bindings()))
+    for i, part in enumerate(careful.parts):
+        functions.append(EmittedFunction(f"_{name}_phi{i}", part.f, ("x",), part.own))
+        if part.slope is not None:
+            functions.append(EmittedFunction(f"_{name}_slope{i}", part.slope, law, part.own, bindings=pair_bindings()))
     return functions
 
 
@@ -97,8 +126,19 @@ def careful_text(found: list[tuple[EmittedFunction, Careful]], backend: str) -> 
         words += [f"{k}: {types[1]}" for k in made.parameters]
         head = f"def {made.name}({', '.join(words)}) -> {types[2]}:"
         doc = f"{made.doc}\nWhere a variance is below 0.05 the formula cancels and the expectation is integrated."
-        parts.append(careful_source(backend, made.name, made.arguments, made.parameters, careful.own, head, doc))
+        lines = [_integrated(made.name, i, part) for i, part in enumerate(careful.parts)]
+        parts.append(careful_source(backend, made.name, made.arguments, made.parameters, lines, head, doc))
     return "\n\n\n".join(parts) + "\n"
+
+
+def _integrated(name: str, place: int, part: Part) -> str:
+    """The line that integrates one expectation."""
+    given = "".join(f", {k}={k}" for k in part.own)
+    function = f"lambda x: _{name}_phi{place}(x{given})"
+    if part.slope is None:
+        return f"e{place} = _dyadic_mean({function}, {part.law[0]})"
+    slope = f"lambda *z: _{name}_slope{place}(*z{given})"
+    return f"e{place} = _by_correlation({function}, {slope}, {', '.join(part.law)})"
 
 
 __all__ = ["SMALL_BACKENDS", "Careful", "careful_functions", "careful_parts", "careful_text"]

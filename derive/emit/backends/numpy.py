@@ -26,8 +26,9 @@ def _result(value, *arguments):
     shape = np.broadcast_shapes(*(argument.shape for argument in arguments))
     result = np.asarray(value, dtype=arguments[0].dtype)
     return result[()] if result.shape == shape else np.broadcast_to(result, shape).copy()[()]
+'''
 
-
+BLOCKS = '''
 def _in_blocks(value, arguments, size=32768):
     """value(*arguments) in blocks of the leading axis that stay in the cache; no part is as large as the result."""
     shape = np.broadcast_shapes(*(argument.shape for argument in arguments))
@@ -75,6 +76,7 @@ BACKEND = Backend(
     name="numpy",
     imports=("import numpy as np", "from numpy.typing import ArrayLike, NDArray"),
     preamble=PREAMBLE,
+    blocks=BLOCKS,
     function=function,
     infinity="np.inf",
     pi="np.pi",

@@ -36,6 +36,28 @@ def _result(value, *arguments):
 '''
 
 STATED = '''
+def _in_blocks(value, inputs):
+    """value(*inputs), tensors of one shape, in blocks of the leading axis that stay in the processor's cache.
+
+    What broadcasting repeats is computed once, and no intermediate is as large as the result.
+    """
+    shape = inputs[0].shape
+    if torch.compiler.is_compiling() or shape.numel() <= 131072 or inputs[0].device.type != "cpu":
+        return value(*inputs).clone()
+    once = [x.narrow(0, 0, 1) if x.stride(0) == 0 else x for x in inputs]
+    for axis in range(1, len(shape)):
+        once = [x.narrow(axis, 0, 1) if x.stride(axis) == 0 else x for x in once]
+    step = max(1, 131072*shape[0]//shape.numel())
+    out = torch.empty(shape, dtype=inputs[0].dtype)
+    for i in range(0, shape[0], step):
+        part = [x if x.shape[0] == 1 else x[i:i + step] for x in once]
+        if step == 1 and len(shape) > 2:
+            out[i] = _in_blocks(value, [x[0].expand(shape[1:]) for x in part])
+        else:
+            out[i:i + step] = value(*part)
+    return out
+
+
 def _differentiable(value, partials, names):
     """The function `value` with stated partial derivatives (place of the argument -> function of all of them)."""
 
@@ -51,7 +73,7 @@ def _differentiable(value, partials, names):
     class Stated(torch.autograd.Function):
         @staticmethod
         def forward(*inputs):
-            return value(*inputs).clone()
+            return _in_blocks(value, inputs)
 
         @staticmethod
         def setup_context(ctx, inputs, output):

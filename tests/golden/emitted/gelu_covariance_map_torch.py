@@ -32,6 +32,28 @@ def _result(value, *arguments):
     return value
 
 
+def _in_blocks(value, inputs):
+    """value(*inputs), tensors of one shape, in blocks of the leading axis that stay in the processor's cache.
+
+    What broadcasting repeats is computed once, and no intermediate is as large as the result.
+    """
+    shape = inputs[0].shape
+    if torch.compiler.is_compiling() or shape.numel() <= 131072 or inputs[0].device.type != "cpu":
+        return value(*inputs).clone()
+    once = [x.narrow(0, 0, 1) if x.stride(0) == 0 else x for x in inputs]
+    for axis in range(1, len(shape)):
+        once = [x.narrow(axis, 0, 1) if x.stride(axis) == 0 else x for x in once]
+    step = max(1, 131072*shape[0]//shape.numel())
+    out = torch.empty(shape, dtype=inputs[0].dtype)
+    for i in range(0, shape[0], step):
+        part = [x if x.shape[0] == 1 else x[i:i + step] for x in once]
+        if step == 1 and len(shape) > 2:
+            out[i] = _in_blocks(value, [x[0].expand(shape[1:]) for x in part])
+        else:
+            out[i:i + step] = value(*part)
+    return out
+
+
 def _differentiable(value, partials, names):
     """The function `value` with stated partial derivatives (place of the argument -> function of all of them)."""
 
@@ -47,7 +69,7 @@ def _differentiable(value, partials, names):
     class Stated(torch.autograd.Function):
         @staticmethod
         def forward(*inputs):
-            return value(*inputs).clone()
+            return _in_blocks(value, inputs)
 
         @staticmethod
         def setup_context(ctx, inputs, output):
@@ -85,134 +107,108 @@ def _correlation(c):
 
 def _covariance_map_d_q1(q1, q2, c):
     c = _correlation(c)
-    sin_theta = torch.sqrt((1 - c)*(1 + c))
     root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
     K = c*root_q1q2
-    t1 = 1 + q1
+    t1 = 1/(1 + q1)
     t2 = torch.sqrt(t1)
-    t3 = 1 + q2
+    t3 = 1/(1 + q2)
     t4 = torch.sqrt(t3)
-    t5 = 1/t1
-    t6 = 1/t3
-    t7 = q1/t1*(q2/t3)*sin_theta**2 + t5 + t6 - t5*t6
-    t8 = torch.sqrt(t7)
-    t9 = q1**2
-    t10 = t1**2
-    t11 = c**2
-    t12 = K*(1.5707963267948966 + torch.atan(torch.sqrt(q1)/t2*(torch.sqrt(q2)/t4)*(c/t8))) + t9/(t10*t1*t2)*(q2**2/(t3**2*t4))*(t11*t11/(t7*t8)) + q1*(2 + q1)/(t1*t2)*(q2/t4)*(1/t8) + q1/(t10*t2)*(q2/(t3*t4))*(t11*(3 + q2 - (2*q1*q2 + t9*q2))/t8)
-    return _result(0.07957747154594767*(1/q1)*t12, q1, q2, c)
+    t5 = t1 + t3 + q1*t1*(q2*t3)*((1 - c)*(1 + c)) - t1*t3
+    t6 = torch.sqrt(t5)
+    t7 = q1**2
+    t8 = t1**2
+    t9 = c**2
+    t10 = K*(1.5707963267948966 + torch.atan(torch.sqrt(q1)*t2*(torch.sqrt(q2)*t4)*(c/t6))) + t7*t8*t1*t2*(q2**2*t3**2*t4)*(t9*t9/(t5*t6)) + q1*(2 + q1)*t1*t2*(q2*t4)*(1/t6) + q1*t8*t2*(q2*t3*t4)*(t9*(3 + q2 - (2*q1*q2 + t7*q2))/t6)
+    return _result(1/q1*(0.07957747154594767*t10), q1, q2, c)
 
 
 def _covariance_map_d_q2(q1, q2, c):
     c = _correlation(c)
-    sin_theta = torch.sqrt((1 - c)*(1 + c))
     root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
     K = c*root_q1q2
-    t1 = 1 + q1
+    t1 = 1/(1 + q1)
     t2 = torch.sqrt(t1)
-    t3 = 1 + q2
+    t3 = 1/(1 + q2)
     t4 = torch.sqrt(t3)
-    t5 = 1/t1
-    t6 = 1/t3
-    t7 = q1/t1*(q2/t3)*sin_theta**2 + t5 + t6 - t5*t6
-    t8 = torch.sqrt(t7)
-    t9 = q2**2
-    t10 = t3**2
-    t11 = c**2
-    t12 = K*(1.5707963267948966 + torch.atan(torch.sqrt(q1)/t2*(torch.sqrt(q2)/t4)*(c/t8))) + q1**2/(t1**2*t2)*(t9/(t10*t3*t4))*(t11*t11/(t7*t8)) + q1/t2*(q2*(2 + q2)/(t3*t4))*(1/t8) + q1/(t1*t2)*(q2/(t10*t4))*(t11*(3 + q1 - (2*q1*q2 + q1*t9))/t8)
-    return _result(0.07957747154594767*(1/q2)*t12, q1, q2, c)
+    t5 = t1 + t3 + q1*t1*(q2*t3)*((1 - c)*(1 + c)) - t1*t3
+    t6 = torch.sqrt(t5)
+    t7 = q2**2
+    t8 = t3**2
+    t9 = c**2
+    t10 = K*(1.5707963267948966 + torch.atan(torch.sqrt(q1)*t2*(torch.sqrt(q2)*t4)*(c/t6))) + q1**2*t1**2*t2*(t7*t8*t3*t4)*(t9*t9/(t5*t6)) + q1*t2*(q2*(2 + q2)*t3*t4)*(1/t6) + q1*t1*t2*(q2*t8*t4)*(t9*(3 + q1 - (2*q1*q2 + q1*t7))/t6)
+    return _result(1/q2*(0.07957747154594767*t10), q1, q2, c)
 
 
 def _covariance_map_d_c_d_q1(q1, q2, c):
     c = _correlation(c)
-    sin_theta = torch.sqrt((1 - c)*(1 + c))
     t1 = torch.sqrt(q1)
     t2 = torch.sqrt(q2)
-    t3 = 1 + q1
+    t3 = 1/(1 + q1)
     t4 = t3**2
     t5 = torch.sqrt(t3)
-    t6 = t4*t5
-    t7 = 1 + q2
-    t8 = torch.sqrt(t7)
-    t9 = t7**2*t8
-    t10 = c**2
-    t11 = 1/t3
-    t12 = 1/t7
-    t13 = q1/t3*(q2/t7)*sin_theta**2 + t11 + t12 - t11*t12
-    t14 = torch.sqrt(t13)
-    t15 = t13*t14
-    t16 = t7*t8
-    t17 = 1.5707963267948966 + q1*t1/t6*(q2*t2/t9)*(t10*c/t15) + t1/(t3*t5)*(t2/t16)*(c*(3 + q1 + q2)/t14) + torch.atan(t1/t5*(t2/t8)*(c/t14))
-    t18 = t4*t3*t5
-    t19 = q2**2
-    t20 = 0.07957747154594767*(1/t1)*t2*t17 + q1/t18*(t19/t9)*(0.238732414637843*t10*c/(t13**2*t14))
-    t21 = (q1 - 2)/t6*(q2*(2 + q2)/t16)*(0.07957747154594767*c/t15) + q1*(1 - q1)/t18*(t19/t16)*(0.07957747154594767*t10*c/t15)
-    return _result(t20 - t21, q1, q2, c)
+    t6 = 1/(1 + q2)
+    t7 = t6**2
+    t8 = torch.sqrt(t6)
+    t9 = c**2
+    t10 = t3 + t6 + q1*t3*(q2*t6)*((1 - c)*(1 + c)) - t3*t6
+    t11 = torch.sqrt(t10)
+    t12 = t10*t11
+    t13 = 1.5707963267948966 + q1*t1*t4*t5*(q2*t2*t7*t8)*(t9*c/t12) + t1*t3*t5*(t2*t6*t8)*(c*(q1 + q2 + 3)/t11) + torch.atan(t1*t5*(t2*t8)*(c/t11))
+    t14 = q2**2
+    t15 = 1/t1*t2*(0.07957747154594767*t13) + q1*t4*t3*t5*(t14*t7*t8)*(0.238732414637843*t9*c/(t10**2*t11))
+    t16 = (q1 - 2)*t4*t5*(q2*(2 + q2)*t6*t8)*(0.07957747154594767*c/t12) + q1*(1 - q1)*t4*t3*t5*(t14*t6*t8)*(0.07957747154594767*t9*c/t12)
+    return _result(t15 - t16, q1, q2, c)
 
 
 def _covariance_map_d_c_d_q2(q1, q2, c):
     c = _correlation(c)
-    sin_theta = torch.sqrt((1 - c)*(1 + c))
     t1 = torch.sqrt(q1)
     t2 = torch.sqrt(q2)
-    t3 = 1 + q1
-    t4 = torch.sqrt(t3)
-    t5 = t3**2*t4
-    t6 = 1 + q2
+    t3 = 1/(1 + q1)
+    t4 = t3**2
+    t5 = torch.sqrt(t3)
+    t6 = 1/(1 + q2)
     t7 = t6**2
     t8 = torch.sqrt(t6)
-    t9 = t7*t8
-    t10 = c**2
-    t11 = 1/t3
-    t12 = 1/t6
-    t13 = q1/t3*(q2/t6)*sin_theta**2 + t11 + t12 - t11*t12
-    t14 = torch.sqrt(t13)
-    t15 = t13*t14
-    t16 = t3*t4
-    t17 = 1.5707963267948966 + q1*t1/t5*(q2*t2/t9)*(t10*c/t15) + t1/t16*(t2/(t6*t8))*(c*(3 + q1 + q2)/t14) + torch.atan(t1/t4*(t2/t8)*(c/t14))
-    t18 = q1**2
-    t19 = t7*t6*t8
-    t20 = 0.07957747154594767*t1*(1/t2)*t17 + t18/t5*(q2/t19)*(0.238732414637843*t10*c/(t13**2*t14))
-    t21 = q1*(2 + q1)/t16*((q2 - 2)/t9)*(0.07957747154594767*c/t15) + t18/t16*(q2*(1 - q2)/t19)*(0.07957747154594767*t10*c/t15)
-    return _result(t20 - t21, q1, q2, c)
+    t9 = c**2
+    t10 = t3 + t6 + q1*t3*(q2*t6)*((1 - c)*(1 + c)) - t3*t6
+    t11 = torch.sqrt(t10)
+    t12 = t10*t11
+    t13 = 1.5707963267948966 + q1*t1*t4*t5*(q2*t2*t7*t8)*(t9*c/t12) + t1*t3*t5*(t2*t6*t8)*(c*(q1 + q2 + 3)/t11) + torch.atan(t1*t5*(t2*t8)*(c/t11))
+    t14 = q1**2
+    t15 = t1*(1/t2)*(0.07957747154594767*t13) + t14*t4*t5*(q2*t7*t6*t8)*(0.238732414637843*t9*c/(t10**2*t11))
+    t16 = q1*(2 + q1)*t3*t5*((q2 - 2)*t7*t8)*(0.07957747154594767*c/t12) + t14*t3*t5*(q2*(1 - q2)*t7*t6*t8)*(0.07957747154594767*t9*c/t12)
+    return _result(t15 - t16, q1, q2, c)
 
 
 def _covariance_map_d_c_d_c(q1, q2, c):
     c = _correlation(c)
-    sin_theta = torch.sqrt((1 - c)*(1 + c))
     t1 = q1**2
-    t2 = 1 + q1
+    t2 = 1/(1 + q1)
     t3 = torch.sqrt(t2)
     t4 = q2**2
-    t5 = 1 + q2
+    t5 = 1/(1 + q2)
     t6 = torch.sqrt(t5)
     t7 = c**2
-    t8 = 1/t2
-    t9 = 1/t5
-    t10 = q1/t2*(q2/t5)*sin_theta**2 + t8 + t9 - t8*t9
-    t11 = torch.sqrt(t10)
-    t12 = t2*t3
-    t13 = t5*t6
-    t14 = t10*t11
-    t15 = t1/(t2**2*t3)*(t4/(t5**2*t6))*(0.477464829275686*t7/(t10**2*t11)) + q1*(2 + q1)/t12*(q2*(2 + q2)/t13)*(0.15915494309189535/t14)
-    return _result(t15 - t1/t12*(t4/t13)*(0.15915494309189535*t7/t14), q1, q2, c)
+    t8 = t2 + t5 + q1*t2*(q2*t5)*((1 - c)*(1 + c)) - t2*t5
+    t9 = torch.sqrt(t8)
+    t10 = t8*t9
+    t11 = t1*t2**2*t3*(t4*t5**2*t6)*(0.477464829275686*t7/(t8**2*t9)) + q1*(2 + q1)*t2*t3*(q2*(2 + q2)*t5*t6)*(0.15915494309189535/t10)
+    return _result(t11 - t1*t2*t3*(t4*t5*t6)*(0.15915494309189535*t7/t10), q1, q2, c)
 
 
 def _covariance_map_d_c_value(q1, q2, c):
     c = _correlation(c)
-    sin_theta = torch.sqrt((1 - c)*(1 + c))
     t1 = torch.sqrt(q1)
     t2 = torch.sqrt(q2)
-    t3 = 1 + q1
+    t3 = 1/(1 + q1)
     t4 = torch.sqrt(t3)
-    t5 = 1 + q2
+    t5 = 1/(1 + q2)
     t6 = torch.sqrt(t5)
-    t7 = 1/t3
-    t8 = 1/t5
-    t9 = q1/t3*(q2/t5)*sin_theta**2 + t7 + t8 - t7*t8
-    t10 = torch.sqrt(t9)
-    t11 = 1.5707963267948966 + q1*t1/(t3**2*t4)*(q2*t2/(t5**2*t6))*(c**2*c/(t9*t10)) + t1/(t3*t4)*(t2/(t5*t6))*(c*(3 + q1 + q2)/t10) + torch.atan(t1/t4*(t2/t6)*(c/t10))
-    return _result(0.15915494309189535*t1*t2*t11, q1, q2, c)
+    t7 = t3 + t5 + q1*t3*(q2*t5)*((1 - c)*(1 + c)) - t3*t5
+    t8 = torch.sqrt(t7)
+    t9 = 1.5707963267948966 + q1*t1*t3**2*t4*(q2*t2*t5**2*t6)*(c**2*c/(t7*t8)) + t1*t3*t4*(t2*t5*t6)*(c*(q1 + q2 + 3)/t8) + torch.atan(t1*t4*(t2*t6)*(c/t8))
+    return _result(0.15915494309189535*t1*t2*t9, q1, q2, c)
 
 
 _covariance_map_d_c = _differentiable(_covariance_map_d_c_value, {0: _covariance_map_d_c_d_q1, 1: _covariance_map_d_c_d_q2, 2: _covariance_map_d_c_d_c}, ("q1", "q2", "c",))
@@ -220,18 +216,15 @@ _covariance_map_d_c = _differentiable(_covariance_map_d_c_value, {0: _covariance
 
 def _covariance_map_value(q1, q2, c):
     c = _correlation(c)
-    sin_theta = torch.sqrt((1 - c)*(1 + c))
     root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
     K = c*root_q1q2
-    t1 = 1 + q1
+    t1 = 1/(1 + q1)
     t2 = torch.sqrt(t1)
-    t3 = 1 + q2
+    t3 = 1/(1 + q2)
     t4 = torch.sqrt(t3)
-    t5 = 1/t1
-    t6 = 1/t3
-    t7 = torch.sqrt(q1/t1*(q2/t3)*sin_theta**2 + t5 + t6 - t5*t6)
-    t8 = K*(1.5707963267948966 + torch.atan(torch.sqrt(q1)/t2*(torch.sqrt(q2)/t4)*(c/t7))) + q1/t2*(q2/t4)*t7 + q1/(t1*t2)*(q2/(t3*t4))*(c**2/t7)
-    return _result(0.15915494309189535*t8, q1, q2, c)
+    t5 = torch.sqrt(t1 + t3 + q1*t1*(q2*t3)*((1 - c)*(1 + c)) - t1*t3)
+    t6 = K*(1.5707963267948966 + torch.atan(torch.sqrt(q1)*t2*(torch.sqrt(q2)*t4)*(c/t5))) + q1*t2*(q2*t4)*t5 + q1*t1*t2*(q2*t3*t4)*(c**2/t5)
+    return _result(0.15915494309189535*t6, q1, q2, c)
 
 
 _covariance_map = _differentiable(_covariance_map_value, {0: _covariance_map_d_q1, 1: _covariance_map_d_q2, 2: _covariance_map_d_c}, ("q1", "q2", "c",))

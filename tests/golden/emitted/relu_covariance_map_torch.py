@@ -32,6 +32,28 @@ def _result(value, *arguments):
     return value
 
 
+def _in_blocks(value, inputs):
+    """value(*inputs), tensors of one shape, in blocks of the leading axis that stay in the processor's cache.
+
+    What broadcasting repeats is computed once, and no intermediate is as large as the result.
+    """
+    shape = inputs[0].shape
+    if torch.compiler.is_compiling() or shape.numel() <= 131072 or inputs[0].device.type != "cpu":
+        return value(*inputs).clone()
+    once = [x.narrow(0, 0, 1) if x.stride(0) == 0 else x for x in inputs]
+    for axis in range(1, len(shape)):
+        once = [x.narrow(axis, 0, 1) if x.stride(axis) == 0 else x for x in once]
+    step = max(1, 131072*shape[0]//shape.numel())
+    out = torch.empty(shape, dtype=inputs[0].dtype)
+    for i in range(0, shape[0], step):
+        part = [x if x.shape[0] == 1 else x[i:i + step] for x in once]
+        if step == 1 and len(shape) > 2:
+            out[i] = _in_blocks(value, [x[0].expand(shape[1:]) for x in part])
+        else:
+            out[i:i + step] = value(*part)
+    return out
+
+
 def _differentiable(value, partials, names):
     """The function `value` with stated partial derivatives (place of the argument -> function of all of them)."""
 
@@ -47,7 +69,7 @@ def _differentiable(value, partials, names):
     class Stated(torch.autograd.Function):
         @staticmethod
         def forward(*inputs):
-            return value(*inputs).clone()
+            return _in_blocks(value, inputs)
 
         @staticmethod
         def setup_context(ctx, inputs, output):
@@ -95,7 +117,7 @@ def _covariance_map_d_q1(q1, q2, c):
     root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
     sqrt_Delta = root_q1q2*sin_theta
     K = c*root_q1q2
-    return _result(0.07957747154594767*(1/q1)*(sqrt_Delta + K*torch.atan2(sin_theta, -c)), q1, q2, c)
+    return _result(1/q1*(0.07957747154594767*(sqrt_Delta + K*torch.atan2(sin_theta, -c))), q1, q2, c)
 
 
 def _covariance_map_d_q2(q1, q2, c):
@@ -104,19 +126,19 @@ def _covariance_map_d_q2(q1, q2, c):
     root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
     sqrt_Delta = root_q1q2*sin_theta
     K = c*root_q1q2
-    return _result(0.07957747154594767*(1/q2)*(sqrt_Delta + K*torch.atan2(sin_theta, -c)), q1, q2, c)
+    return _result(1/q2*(0.07957747154594767*(sqrt_Delta + K*torch.atan2(sin_theta, -c))), q1, q2, c)
 
 
 def _covariance_map_d_c_d_q1(q1, q2, c):
     c = _correlation(c)
     sin_theta = torch.sqrt((1 - c)*(1 + c))
-    return _result(0.07957747154594767*(1/torch.sqrt(q1))*torch.sqrt(q2)*torch.atan2(sin_theta, -c), q1, q2, c)
+    return _result(1/torch.sqrt(q1)*torch.sqrt(q2)*(0.07957747154594767*torch.atan2(sin_theta, -c)), q1, q2, c)
 
 
 def _covariance_map_d_c_d_q2(q1, q2, c):
     c = _correlation(c)
     sin_theta = torch.sqrt((1 - c)*(1 + c))
-    return _result(0.07957747154594767*torch.sqrt(q1)*(1/torch.sqrt(q2))*torch.atan2(sin_theta, -c), q1, q2, c)
+    return _result(torch.sqrt(q1)*(1/torch.sqrt(q2))*(0.07957747154594767*torch.atan2(sin_theta, -c)), q1, q2, c)
 
 
 def _covariance_map_d_c_d_c(q1, q2, c):
