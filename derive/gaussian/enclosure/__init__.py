@@ -11,7 +11,7 @@ from typing import Any
 
 import flint
 from flint import arb
-from sympy import Add, Expr, Mul, Symbol, expand
+from sympy import Abs, Add, Expr, Heaviside, Max, Min, Mul, Piecewise, Symbol, cos, exp, expand, sin
 
 from derive.activation.pieces import piece_function, rational
 from derive.gaussian.enclosure.growth import ball
@@ -21,6 +21,7 @@ from derive.gaussian.enclosure.pair import enclose_pair
 from derive.gaussian.enclosure.prepared import Analysed, Prepared, prepare
 from derive.gaussian.enclosure.products import Shifted
 from derive.gaussian.enclosure.stable import stable
+from derive.gaussian.enclosure.waves import is_fast, mean_of_waves, waves
 from derive.gaussian.node import GaussianE
 from derive.program.evaluate import run_balls
 from derive.program.gate import freeze
@@ -53,6 +54,9 @@ def enclose(node: GaussianE, values: Mapping[str, Number | int], digits: int = 1
     given = {str(name): value if isinstance(value, arb) else Fraction(value) for name, value in values.items()}
     given = _with_covariance(given, digits)
     size = node.cov.rows
+    turning = _by_waves(node, given, digits)
+    if turning is not None:
+        return turning
     if size == 1:
         q, mean = (_number(entry, given, digits) for entry in (node.cov[0, 0], node.mean[0, 0]))
         if q < 0:
@@ -71,6 +75,25 @@ def enclose(node: GaussianE, values: Mapping[str, Number | int], digits: int = 1
         why="rules stand for one and two variables, and for the largest of exchangeable units",
         instead="an expectation of one or two variables",
     )
+
+
+def _by_waves(node: GaussianE, given: dict[str, Number], digits: int) -> arb | None:
+    """The expectation of a sum of fast waves and exponentials, by completing the square; None for another body."""
+    if not node.body.has(sin, cos, exp) or node.body.has(Piecewise, Heaviside, Abs, Max, Min):
+        return None
+    entries = [[_number(entry, given, digits) for entry in node.cov.row(i)] for i in range(node.cov.rows)]
+    means = [_number(entry, given, digits) for entry in node.mean]
+    with flint.ctx.workprec(_bits(digits)):
+        cov = [[ball(entry) for entry in row] for row in entries]
+        found = waves(node.body, node.variables, lambda e: ball(_number(e, given, digits)))
+        if found is None or not is_fast(found, cov):
+            return None
+        # exponents of size 1e6 cost as many digits as they have before the point
+        largest = max(abs(rate).upper() * cov[i][i].sqrt() for wave in found for i, rate in enumerate(wave.rates))
+    with flint.ctx.workprec(_bits(digits) + 2 * int(float(largest.upper())).bit_length() + 20):
+        found = waves(node.body, node.variables, lambda e: ball(_number(e, given, digits)))
+        cov = [[ball(entry) for entry in row] for row in entries]
+        return mean_of_waves(found or [], [ball(mean) for mean in means], cov)
 
 
 def _with_covariance(given: dict[str, Number], digits: int) -> dict[str, Number]:
