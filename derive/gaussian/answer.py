@@ -5,18 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from sympy import Expr
+from sympy import Expr, Lambda, Pow, together
 
 from derive.gaussian.divergence import outgrows
 from derive.gaussian.engine import as_text, derive_closed
 from derive.gaussian.maxima import crowd
 from derive.gaussian.node import GaussianE
 from derive.gaussian.rewriting import rewriting_step, rewritten
-from derive.gaussian.selftest import check
+from derive.gaussian.selftest import TRIES, check
 from derive.gaussian.special import SPECIAL_HEADS
-from derive.gaussian.stops import Blocked, Diverges
+from derive.gaussian.stops import Blocked, Diverges, Untested
 from derive.gaussian.tidy import tidy
 from derive.records import Kind, Step
+
+PATIENCE = 8
+"""Evaluations that may fail before a rewriting of an integrand that is no atom is given up as untested."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +76,19 @@ def answer(node: GaussianE, budget_seconds: float = 10.0) -> Answer:
     return _tested(node, tidy(derived.closed), derived.positive, derived.sources)
 
 
-def _tested(node: GaussianE, closed: Expr, positive: tuple[Expr, ...], sources: tuple[str, ...]) -> Answer:
-    check(node, closed, positive)
+def _tested(
+    node: GaussianE, closed: Expr, positive: tuple[Expr, ...], sources: tuple[str, ...], patience: int = TRIES
+) -> Answer:
+    check(_over_one_bar(node), closed, positive, patience)
     kind = Kind.SPECIAL if closed.has(*SPECIAL_HEADS) else Kind.EXACT
     return Answer(node, kind, closed, condition=as_text(positive), source="; ".join(sources), positive=positive)
+
+
+def _over_one_bar(node: GaussianE) -> GaussianE:
+    """The same expectation; an integrand with poles at 0 that cancel as one quotient, which enclosures can evaluate."""
+    if not any(p.exp.is_negative and p.base in node.variables for p in node.body.atoms(Pow)):
+        return node
+    return GaussianE(Lambda(node.variables, together(node.body)), node.cov, node.mean)
 
 
 def _without_atoms(node: GaussianE, error: Blocked, budget_seconds: float) -> Answer:
@@ -89,7 +101,10 @@ def _without_atoms(node: GaussianE, error: Blocked, budget_seconds: float) -> An
     except Diverges:  # parts that diverge may cancel in their sum
         found = None
     if found is not None:
-        return replace(_tested(node, found.value, found.positive, found.sources), cancels=found.cancels)
+        try:
+            return replace(_tested(node, found.value, found.positive, found.sources, PATIENCE), cancels=found.cancels)
+        except Untested:  # what nothing can test, such as a quotient that no limit fills, is no answer
+            return Answer(node, Kind.INTEGRAL, None, blockers=error.parts)
     return Answer(node, Kind.INTEGRAL, None, blockers=error.parts)
 
 

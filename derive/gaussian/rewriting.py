@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sympy import Expr
+from sympy import Expr, expand_mul
 
 from derive.gaussian.engine import derive_closed
 from derive.gaussian.node import GaussianE
@@ -12,7 +12,7 @@ from derive.gaussian.rule import Rule
 from derive.gaussian.rules import rules
 from derive.gaussian.stops import Blocked
 from derive.gaussian.summands import is_atomic, summands
-from derive.gaussian.tidy import tidy
+from derive.gaussian.tidy import cost, tidy
 from derive.records import Step
 
 
@@ -66,7 +66,8 @@ def _resolved(node: GaussianE, rule: Rule, after: Expr, budget_seconds: float) -
             cancels = cancels or inner.cancels
         positive.update(dict.fromkeys(conditions))
         sources.update(dict.fromkeys(used))
-    return Rewritten(rule, after, after.xreplace(values), tuple(positive), tuple(sources), cancels)
+    value = after.xreplace(values)
+    return Rewritten(rule, after, min((value, expand_mul(value)), key=cost), tuple(positive), tuple(sources), cancels)
 
 
 def measure(node: GaussianE) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sympy import Expr
 
-from derive.records import Undefined, Unsupported
+from derive.records import SelfTestFailed, Undefined, Unsupported
 
 
 class Blocked(Unsupported):
@@ -33,4 +33,8 @@ class Diverges(Undefined):
         return Diverges, (self.positive,)
 
 
-__all__ = ["Blocked", "Diverges"]
+class Untested(SelfTestFailed):
+    """A closed form that could not be compared with an independent evaluation at any point."""
+
+
+__all__ = ["Blocked", "Diverges", "Untested"]
