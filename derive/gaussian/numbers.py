@@ -17,6 +17,7 @@ from derive.gaussian.decompose import KINKS
 from derive.gaussian.divergence import infinite
 from derive.gaussian.enclosure import enclose
 from derive.gaussian.factors import pair_factors
+from derive.gaussian.maxima import reduced
 from derive.gaussian.node import GaussianE, pair, single
 from derive.program import Program, freeze, run_balls
 from derive.program.symbols import DELTA, Q1, Q2, C, K, Q, U, V, X
@@ -144,7 +145,7 @@ def node_ball(part: Expr, values: Values, digits: int) -> flint.arb:
                 return value
         if infinite(canonical(node), {**values, **numeric_law(node, values, digits)}) is not None:
             raise Undefined("a derivative of an expectation that diverges", where=str(node))
-        return evaluate(price(part) or part.doit(), values, digits)[0]
+        return evaluate(price(part) or largest_slope(part) or part.doit(), values, digits)[0]
     law = numeric_law(part, values, digits)
     canon = canonical(part)
     reply = answer(canon)
@@ -223,6 +224,16 @@ def price(part: Derivative) -> Expr | None:
             return None
         slopes.append(to_piecewise(slope))
     return pair(*slopes)
+
+
+def largest_slope(part: Derivative) -> Expr | None:
+    """The derivative of an expectation of the largest of alike units, through its law in one variable."""
+    line = reduced(part.expr)
+    if line is None:
+        return None
+    for symbol, count in part.variable_count:
+        line = line.diff(symbol, int(count))
+    return line
 
 
 def _degenerate(node: GaussianE, values: Values) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from math import erfc
 from typing import Any
 
 import flint
@@ -14,9 +15,12 @@ from sympy import Derivative, Expr, Symbol
 from derive.activation.pieces import piece_function
 from derive.gaussian import numbers
 from derive.gaussian.answer import answer
+from derive.gaussian.maxima import exchangeable, recognise
+from derive.records import Unsupported
 
 PANEL_NODES, PANEL_WEIGHTS = np.polynomial.legendre.leggauss(16)
 OCTAVES = 2.0 ** np.arange(-20, 17)
+ERFC = np.vectorize(erfc, otypes=[float])
 
 
 def scan(expr: Expr, values: Mapping[str, Any], name: str, points: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -37,10 +41,13 @@ def _node(part: Expr, values: Mapping[str, Any], name: str, points: Sequence[flo
     if isinstance(part, Derivative):
         closed = numbers.closed_form(part.expr)
         if closed is None or numbers.cancels(part.expr):
-            return scan(part.doit(), values, name, points)
+            return scan(numbers.largest_slope(part) or part.doit(), values, name, points)
         return scan(numbers.differentiate_closed(closed, part), values, name, points)
+    if part.cov.rows > 1:
+        return _several(part, values, name, points)
     law = part.cov[0, 0]
-    variances = np.asarray(points, float) if law.name == name else scan(law, values, name, points)
+    own = isinstance(law, Symbol) and law.name == name
+    variances = np.asarray(points, float) if own else scan(law, values, name, points)
     canon = numbers.canonical(part)
     closed = answer(canon).closed
     if closed is not None and not answer(canon).cancels:
@@ -49,6 +56,23 @@ def _node(part: Expr, values: Mapping[str, Any], name: str, points: Sequence[flo
         body = canon.body
         return np.array([_quadrature(body, {**values, "q": Fraction(float(q))}, np.array([q]))[0] for q in variances])
     return _quadrature(canon.body, values, variances)
+
+
+def _several(part: Expr, values: Mapping[str, Any], name: str, points: Sequence[float] | np.ndarray) -> np.ndarray:
+    """A node of several variables: by its closed form, or as one of the largest of alike units."""
+    closed = numbers.closed_form(part)
+    if closed is not None:
+        return scan(closed, values, name, points)
+    law, found = exchangeable(part), recognise(part.body, part.variables)
+    if law is None or found is None or law[1] != 0:
+        raise Unsupported("an expectation of several variables cannot be scanned", where=str(part))
+    variances = scan(law[0], values, name, points)
+    given = {s.name: values[s.name] for s in found.body.free_symbols if s.name in values}
+    nodes, weighted = _samples(found.body, tuple(sorted(given.items())))
+    q = variances[:, None]
+    below = ERFC(-nodes / np.sqrt(2 * q)) / 2
+    density = np.exp(-(nodes**2) / (2 * q)) * below ** (found.k - 1)
+    return density @ weighted / np.sqrt(2 * np.pi * variances) * (1 if found.of_one else found.k)
 
 
 def _quadrature(body: Expr, values: Mapping[str, Any], variances: np.ndarray) -> np.ndarray:

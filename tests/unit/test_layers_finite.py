@@ -19,11 +19,9 @@ VALUES = {"sigma_w": Fraction(6, 5), "sigma_b": Fraction(3, 10), "L": Fraction(5
 BLOCKS = [
     "dense >> tanh",
     "dense >> maxpool(2)",
-    "dense >> relu >> maxpool(3)",
     "dense >> maxpool(2) >> tanh",
     "dense >> silu >> avgpool(3)",
     "dense >> tanh >> avgpool(k)",
-    "dense >> avgpool(2) >> gelu",
     "dense >> glu(silu)",
     "dense >> glu",
     "dense >> relu >> dropout(0.3)",
@@ -38,6 +36,8 @@ BLOCKS = [
     "sum(relu >> dense, tanh >> dense(0.5, 0.2))",
     "dense >> concat(relu, sin(x))",
     "dense >> concat(tanh, gelu)",
+    pytest.param("dense >> relu >> maxpool(3)", marks=pytest.mark.slow),
+    pytest.param("dense >> avgpool(2) >> gelu", marks=pytest.mark.slow),
 ]
 
 
@@ -120,7 +120,12 @@ def test_the_check_sees_a_wrong_gain_and_a_wrong_moment():
 
 
 def test_every_layer_is_measured():
-    seen = {type(stage).__name__.lower() for text in BLOCKS for stage in every_stage(read_block(text).stages)}
+    seen = {
+        type(stage).__name__.lower()
+        for text in BLOCKS
+        if isinstance(text, str)
+        for stage in every_stage(read_block(text).stages)
+    }
     assert set(layers()) <= seen | {"dense"}
 
 

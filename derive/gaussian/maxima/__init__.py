@@ -1,5 +1,5 @@
 """Expectations of functions of a maximum over independent units: order statistics instead of orthants."""
 
-from derive.gaussian.maxima.recognise import Largest, crowd, recognise, reduced
+from derive.gaussian.maxima.recognise import Largest, crowd, exchangeable, recognise, reduced
 
-__all__ = ["Largest", "crowd", "recognise", "reduced"]
+__all__ = ["Largest", "crowd", "exchangeable", "recognise", "reduced"]

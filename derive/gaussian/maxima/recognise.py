@@ -79,7 +79,7 @@ def reduced(node: GaussianE) -> Expr | None:
     polynomials of it follow; other functions stay where they are.
     """
     size = node.cov.rows
-    law = _exchangeable(node)
+    law = exchangeable(node)
     if law is None:
         return None
     found = recognise(node.body, node.variables)
@@ -115,7 +115,7 @@ def crowd(node: GaussianE) -> str | None:
     return None
 
 
-def _exchangeable(node: GaussianE) -> tuple[Expr, Expr] | None:
+def exchangeable(node: GaussianE) -> tuple[Expr, Expr] | None:
     """(variance, common covariance) of a centred law with equal entries on and off the diagonal."""
     cov, size = node.cov, node.cov.rows
     if size < 2 or not node.mean.is_zero_matrix:
