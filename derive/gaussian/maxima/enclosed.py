@@ -19,7 +19,7 @@ from derive.gaussian.node import GaussianE, single
 from derive.program.symbols import Q1, Q2, K, X
 from derive.records import Unsupported
 
-REACH = 10.75
+REACH, DOUBLE = 10.75, 18
 Numbers = dict[str, Any]
 
 
@@ -41,6 +41,8 @@ def enclose_maximum(node: GaussianE, given: Numbers, digits: int, tools: Any) ->
     )
     if c in (0, 1, -1):
         return _evaluated(_degenerate(pair, int(c)), given, digits, tools)
+    # the plane costs the square of its nodes: two digits beyond double precision are what is asked for
+    digits = DOUBLE if digits <= DOUBLE + 3 else digits
     with flint.ctx.workprec(int(4 * digits) + 60):
         return _inside(pair, ball(q1).sqrt(), ball(q2).sqrt(), ball(c), given, digits, tools)
 
