@@ -51,6 +51,15 @@ def read(
     return finished(parser.text, tree, parser.variables, parser.notes, domains, name, usual)
 
 
+def read_constant(text: str) -> Formula:
+    """An expression in parameters alone, such as an entry "rho*s*t" of a covariance matrix."""
+    parser = Parser(text, ())
+    tree = parser.expression()
+    if parser.token.kind != "end":
+        parser.unexpected()
+    return finished(parser.text, tree, (), parser.notes, None, "", {}, constant=True)
+
+
 def finished(
     text: str,
     tree: Node,

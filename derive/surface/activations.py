@@ -11,6 +11,7 @@ from sympy import Expr, Integer, Rational
 
 from derive.activation.facts import Facts, facts
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
+from derive.catalogue import entry
 from derive.formula import from_sympy, read, show_text, to_sympy
 from derive.layers.elementwise import Elementwise
 from derive.program.symbols import X
@@ -50,6 +51,11 @@ class Activation:
         if isinstance(source, Formula):
             return source
         if isinstance(source, str):
+            if is_gated(source):
+                raise EocError(
+                    f"{source.strip()} is a unit of two inputs, no function of one variable",
+                    instead=f'expect("{source.strip()}", of="u v", cov=[["q1", 0], [0, "q2"]]), or a layer: GLU(gate)',
+                )
             return read(source, domains=domains, name=name)
         if isinstance(source, Expr):
             return from_sympy(source, domains=domains, name=name)
@@ -181,6 +187,12 @@ class Activation:
         return f"$\\varphi(x) = {latex(self.expr)}$"
 
 
+def is_gated(text: str) -> bool:
+    """Whether the text is the name of a catalogued unit of two inputs."""
+    found = entry(text) if len(text) < 80 else None
+    return found is not None and len(found.variables) > 1
+
+
 def _shared(first: Activation, second: Activation) -> dict[str, Interval]:
     """The domains of both; a parameter of one name must have one domain."""
     for name in set(first.domains) & set(second.domains):
@@ -232,4 +244,4 @@ def bind(formula: Formula, values: Mapping[str, Any]) -> Formula:
     return Formula(show_text(tree), tree, tuple(p for p, _ in kept), kept, name, formula.notes)
 
 
-__all__ = ["Activation", "bind"]
+__all__ = ["Activation", "bind", "is_gated"]

@@ -6,13 +6,17 @@ from typing import Any
 
 from sympy import Expr, ImmutableDenseMatrix, Lambda, Rational, Symbol, exp, pi, sqrt
 
+from derive.catalogue import entry
+from derive.formula import read, to_sympy
+from derive.formula.reader import read_constant
 from derive.gaussian.node import GaussianE, pair, single
 from derive.program.symbols import DELTA, Q1, Q2, K, Q, X
-from derive.records import EocError, Interval
-from derive.surface.activations import Activation
+from derive.records import EocError, Formula, Interval
+from derive.surface.activations import Activation, is_gated
 from derive.surface.dirac import demand
 from derive.surface.exact import exact
-from derive.surface.results import Result
+from derive.surface.reductions import reduced
+from derive.surface.results import RESERVED, Result
 
 
 def expect(*functions: Any, of: str = "", mean: Any = None, cov: Any = None, distributional: bool = False) -> Result:
@@ -22,6 +26,7 @@ def expect(*functions: Any, of: str = "", mean: Any = None, cov: Any = None, dis
     expect(f, g)          E f(u) g(v), (u, v) centred with variances q1, q2 and correlation c
     expect(f, mean=m, cov=[[s]])               x ~ N(m, s)
     expect(f, g, h, mean=[...], cov=[[...]])   any law, validated for symmetry and positive semi-definiteness
+    expect("geglu")                            a gated unit of two independent inputs of variance q
     expect("max(u, v, w)", of="u v w", mean=[0, 0, 0], cov=[[...]])   a function of several variables
     distributional=True   adds Dirac parts of derivatives of functions with jumps; raises Undefined where two
                           Dirac parts meet
@@ -30,6 +35,8 @@ def expect(*functions: Any, of: str = "", mean: Any = None, cov: Any = None, dis
     """
     if of:
         return _several(functions, of, mean, cov)
+    if len(functions) == 1 and isinstance(functions[0], str) and is_gated(functions[0]) and mean is cov is None:
+        return _several(functions, "x y", None, [[Q, 0], [0, Q]])
     acts = [f if isinstance(f, Activation) else Activation(f) for f in functions]
     if not acts:
         raise EocError("expect needs a function", instead='expect("x*tanh(x)")')
@@ -73,10 +80,13 @@ def _pair_diracs(f: Activation, g: Activation) -> Expr:
 
 
 def _entry(value: Any) -> Expr:
+    """An entry of a law: a number, a name, or a formula of names ("s**2", "rho*s*t")."""
     if isinstance(value, Expr):
         return value
     if isinstance(value, str) and value.isidentifier():
-        return Symbol(value, real=True)
+        return RESERVED.get(value, Symbol(value, real=True))
+    if isinstance(value, str) and any(ch.isalpha() for ch in value.lower().replace("e", "")):
+        return to_sympy(read_constant(value))
     number = exact(value, "a covariance or mean entry")
     return Rational(number.numerator, number.denominator)
 
@@ -115,20 +125,32 @@ def _demand_covariance(matrix: ImmutableDenseMatrix) -> None:
 
 
 def _general(node: GaussianE, domains: tuple[tuple[str, Interval], ...]) -> Result:
-    free = tuple(sorted(s.name for s in node.free_symbols))
+    template = reduced(node)
+    free = tuple(sorted(s.name for s in template.free_symbols))
     law = tuple(name for name in free if name not in dict(domains))
-    return Result(node, law, domains, "expectation", r"\mathbb{E}")
+    return Result(template, law, domains, "expectation", r"\mathbb{E}")
 
 
 def _several(functions: tuple[Any, ...], of: str, mean: Any, cov: Any) -> Result:
-    from derive.formula import read, to_sympy
-
     if len(functions) != 1 or not isinstance(functions[0], str):
         raise EocError("of= goes with one formula text", instead='expect("max(u, v)", of="u v", cov=[[1, 0], [0, 1]])')
     names = tuple(of.replace(",", " ").split())
-    formula = read(functions[0], variables=names)
+    formula = _read_unit(functions[0], names)
     law_mean, law_cov = _law(mean, cov, len(names))
     variables = tuple(Symbol(name, real=True) for name in names)
-    body = to_sympy(formula)
-    domains = formula.domains
-    return _general(GaussianE(Lambda(variables, body), law_cov, law_mean), domains)
+    return _general(GaussianE(Lambda(variables, to_sympy(formula)), law_cov, law_mean), formula.domains)
+
+
+def _read_unit(text: str, names: tuple[str, ...]) -> Formula:
+    """A formula of the named variables; the name of a gated unit ("geglu") takes them in order."""
+    found = entry(text)
+    if found is None or text.strip() in names:
+        return read(text, variables=names)
+    if len(found.variables) != len(names):
+        raise EocError(
+            f"{found.name} is a function of {len(found.variables)}, not of {len(names)} variables",
+            instead=f"{found.name}({', '.join(names[: len(found.variables)])})",
+        )
+    usual = {p.name: p.domain for p in found.parameters}
+    called = f"{found.name}({', '.join((*names, *(f'{p}={p}' for p in usual)))})"
+    return read(called, variables=names, domains=usual or None, name=found.name)
