@@ -107,16 +107,24 @@ def same(first: Expr, second: Expr) -> bool:
 
 
 def merge(cells: list[Cell]) -> list[Cell]:
-    """Neighbours with equal values joined; the cells must partition an interval."""
+    """Neighbours with equal values joined; the cells must partition an interval.
+
+    Those that may be empty stay apart: with a and b in any order, (b, a) and (a, b) are not (b, b) together.
+    """
     if len(cells) > 1 and all(same(cells[0].value, cell.value) for cell in cells[1:]):
         return [Cell(cells[0].lower, cells[-1].upper, cells[0].value)]
     merged: list[Cell] = []
     for cell in cells:
-        if merged and merged[-1].upper == cell.lower and same(merged[-1].value, cell.value):
+        meets = bool(merged) and merged[-1].upper == cell.lower and _in_order(merged[-1]) and _in_order(cell)
+        if meets and same(merged[-1].value, cell.value):
             merged[-1] = Cell(merged[-1].lower, cell.upper, merged[-1].value)
         else:
             merged.append(cell)
     return merged
+
+
+def _in_order(cell: Cell) -> bool:
+    return compare(cell.lower, cell.upper) in (-1, 0)
 
 
 def overlay(first: Iterable[Cell], second: Iterable[Cell], combine: Callable[[Expr, Expr], Expr]) -> list[Cell]:
