@@ -25,8 +25,8 @@ from derive.surface.emission_series import series_function
 from derive.surface.partials import stated
 from derive.surface.results import resolve
 from derive.surface.series import SeriesResult
-from derive.surface.surrogates import Box, box_of, quick
 from derive.surface.small import SMALL_BACKENDS, careful_functions, careful_parts, careful_text
+from derive.surface.surrogates import Box, box_of, quick
 
 if TYPE_CHECKING:
     from derive.surface.activations import Activation
@@ -173,20 +173,21 @@ def _open_function(
     functions, lines, words = [], [], []
     for i, node in enumerate(open_nodes):
         made, line = _node_code(node, f"_{name}_{i}", f"e{i}", result)
-        line, word = quick(node, line, f"_{name}_{i}", f"e{i}", backend, box)
+        line, word = quick(node, line, f"_{name}_{i}", backend, box)
         functions += made
         lines.append(line)
-        words += [word] if word else []
+        words += word
     body = closed.xreplace(stand_ins)
     names = (*law, *(s.name for s in stand_ins.values()))
     bindings = pair_bindings() if body.has(K) or body.has(DELTA) else ()
     functions.append(EmittedFunction(f"_{name}_of", body, names, keywords, "", {}, bindings))
     shown = formula_text(result.template.xreplace(stand_ins))
     where = "\n".join(f"e{i} = E[{formula_text(node.body)}]" for i, node in enumerate(open_nodes))
-    if not box:
-        words.append("Elsewhere by quadrature, about 1e-13 of the scale of the expectation for q from 1e-8 to 1e6.")
-    if "c" in law and not box:
-        words.append("There pairs are a Hermite series with a checked remainder: NaN where 1e-12 is not reached.")
+    elsewhere = "Beyond them quadrature" if words else "Computed by quadrature"
+    if box is None:
+        words.append(f"{elsewhere}, about 1e-13 of the scale of the expectation for q from 1e-8 to 1e6.")
+    if "c" in law and box is None:
+        words.append("Pairs are then a Hermite series with a checked remainder: NaN where 1e-12 is not reached.")
     doc = "\n".join((_doc(result, shown, backend), where, *words))
     nodes = tuple(symbol.name for symbol in stand_ins.values())
     return functions, Wrapper(name, doc, law, keywords, tuple(lines), f"_{name}_of", nodes)

@@ -240,17 +240,22 @@ class Result:
 
         return proof_latex(self.steps)
 
-    def code(self, backend: str = "numpy") -> str:
-        """Standalone source text of a vectorised function for "numpy" or "torch"."""
+    def code(self, backend: str = "numpy", *, box: Any = None) -> str:
+        """Standalone source text of a vectorised function.
+
+        box  the variances asked for, (low, high) or the highest, where the result has no closed form: one surrogate
+             for them without branches on the data (for jit, vmap, full graphs), NaN beyond. Without it, surrogates
+             up to 1, 2, 10, 100 as far as they reach, chosen by the largest variance of a call, and quadrature beyond.
+        """
         from derive.surface.emission import result_code
 
-        return result_code(self, backend)
+        return result_code(self, backend, box)
 
-    def compile(self, backend: str = "numpy") -> Any:
-        """The emitted function itself: arguments in order, then parameters as keywords."""
+    def compile(self, backend: str = "numpy", *, box: Any = None) -> Any:
+        """The emitted function itself: arguments in order, then parameters as keywords; `box` as in `code`."""
         from derive.surface.emission import function_name, load_function
 
-        return load_function(self.code(backend), function_name(self))
+        return load_function(self.code(backend, box=box), function_name(self))
 
     def plot(self, **options: Any) -> Any:
         """A matplotlib figure of the result over its arguments."""

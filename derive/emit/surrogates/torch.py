@@ -1,0 +1,292 @@
+"""Surrogates in torch: Hermite series compressed in the variances and in the correlation."""
+
+TABLES = '''
+_SURROGATES = {}
+
+
+def _half_rule(step, device):
+    """Nodes z > 0 of the trapezoidal rule and the roots of its weights for E F(z) = E (F(z) + F(-z))/2."""
+    z = step*(torch.arange(int(12.5/step), dtype=torch.float64, device=device) + 0.5)
+    return z, torch.exp(-z*z/4)*(2*step)**0.5/6.283185307179586**0.25
+
+
+def _hermite_rows(z, root, parity, terms):
+    """h_k(z) times the weights, k = parity, parity + 2, ...; h_k the normalised Hermite polynomials."""
+    below, here, found = torch.zeros_like(z), root, []
+    for k in range(parity + 2*terms):
+        if k % 2 == parity:
+            found.append(here*root)
+        below, here = here, (z*here - k**0.5*below)/(k + 1)**0.5
+    return torch.stack(found)
+
+
+def _powers(parity, terms, degree):
+    """c^k = sum_m t[m, k] T_m(c), k and m from parity in steps of 2: positive numbers, by their ratios."""
+    k = parity + 2*torch.arange(terms, dtype=torch.float64)
+    ratio = k[1:]/(k[1:] + 1) if parity else (k[1:] - 1)/k[1:]
+    found = [torch.cat([torch.ones(1, dtype=torch.float64), ratio]).cumprod(0)]
+    for m in range(parity, parity + 2*degree - 2, 2):
+        found.append(found[-1]*(k - m).clamp(min=0)/(k + m + 2)*(1 if m else 2))
+    return torch.stack(found)
+
+
+def _halves(f, q, z, parts, sides):
+    """The even and the odd part of f at sqrt(q) z, None where a part is not used."""
+    x = torch.sqrt(q)[..., None]*z
+    up = f(x)
+    if sides == 1:
+        return tuple(up if part[0] else None for part in parts)
+    down = f(-x)
+    return (up + down)/2 if parts[0][0] else None, (up - down)/2 if parts[1][0] else None
+
+
+@torch.no_grad()
+def _build(f, g, level):
+    """Nodes, and for even and odd degrees the maps to coordinates of f and g, the matrices between them, and from
+    coordinates to Hermite coefficients.
+
+    The vectors of Hermite coefficients at all variances up to the top lie in a space of small dimension: the first
+    left singular vectors of a sample of them.
+    """
+    top, step, parts, sides = level
+    z, root = _half_rule(step, "cpu")
+    sample = top*10.0**torch.linspace(-12, 0, 200, dtype=torch.float64)
+    every, made = ((1, 1, 1), (1, 1, 1)), []
+    for parity, (terms, degree, rank) in enumerate(parts):
+        if not terms:
+            made.append(None)
+            continue
+        rows = _hermite_rows(z, root, parity, terms)
+        bases = []
+        for h in (f, g) if g is not f else (f,):
+            scale = sum((root*part)**2 for part in _halves(h, sample, z, every, 2)).sum(-1).sqrt()
+            columns = rows @ (_halves(h, sample, z, parts, sides)[parity]/scale[:, None]).T
+            bases.append(torch.linalg.svd(columns, full_matrices=False)[0][:, :rank])
+        core = torch.stack([bases[0].T @ (weight[:, None]*bases[-1]) for weight in _powers(parity, terms, degree)])
+        made.append((rows.T @ bases[0], rows.T @ bases[-1], core, bases[0], bases[-1]))
+    return z, made
+
+
+def _table(key, f, g, level, device):
+    """The tables on a device, built once."""
+    if (key, level, device) not in _SURROGATES:
+        z, made = _build(f, g, level)
+        moved = [tuple(value.to(device) for value in part) if part else None for part in made]
+        _SURROGATES[key, level, device] = z.to(device), moved
+    return _SURROGATES[key, level, device]
+'''
+
+SURROGATE = (
+    TABLES
+    + '''
+
+def _plain(*values):
+    """Whether values are plain tensors that nobody differentiates: what may be computed in place."""
+    return not torch.compiler.is_compiling() and not any(value.requires_grad for value in values)
+
+
+def _coordinates(f, q, z, made, level, second):
+    """Coordinates of the Hermite coefficients of f at each variance."""
+    parts = []
+    for some in q.reshape(-1).split(4096) if q.numel() > 4096 else (q.reshape(-1),):
+        values = _halves(f, some, z, level[2], level[3])
+        parts.append([value @ part[second] if part else None for part, value in zip(made, values)])
+    joined = [torch.cat(rows) if rows[0] is not None else None for rows in zip(*parts)]
+    return [part.reshape(*q.shape, -1) if part is not None else None for part in joined]
+
+
+def _clenshaw(first, terms, parity, c):
+    """sum_m D_m T_m(c) over the m of a parity; D_m is terms[m], or first[m] @ terms with `first` given."""
+    twice = 4*c*c - 2
+    here, before = torch.zeros_like(c), torch.zeros_like(c)
+    flat = first is not None and c.dim() == 2 and first.dim() == 3 and first.shape[1] == c.shape[0]
+    flat = flat and terms.shape[-1] == c.shape[1] and _plain(first, terms, c)
+    for m in reversed(range(len(terms) if first is None else len(first))):
+        if flat:
+            torch.addmm(before, first[m], terms, beta=-1, out=before)
+            here, before = before.addcmul_(twice, here), here
+        else:
+            term = terms[m] if first is None else first[m] @ terms
+            here, before = term - before + twice*here, here
+    return c*(here - before) if parity else here - twice/2*before
+
+
+def _pairs(made, first, second, c):
+    """The values for coordinates of rows (..., n, 1, r), columns (..., 1, m, r) and correlations (..., n, m)."""
+    total = 0.0
+    for parity, part in enumerate(made):
+        if part:
+            left = first[parity].squeeze(-2)
+            cores = part[2].reshape(len(part[2]), *(1,)*(left.dim() - 2), *part[2].shape[1:])
+            total = total + _clenshaw(left @ cores, second[parity].squeeze(-3).transpose(-1, -2), parity, c)
+    return total
+
+
+def _over(h, q):
+    """h, rows for variances, as a function of variances like those given: interpolated in log q where they are many.
+
+    Chebyshev's coefficients must have decayed to 3e-15 of the largest; else h itself.
+    """
+    if q.numel() < 1000 or torch.compiler.is_compiling():
+        return h
+    ends = torch.stack(torch.aminmax(q.detach()))
+    if not ends[1] > ends[0] > 1e-9*ends[1]:
+        return h
+    low, high = torch.log(ends).tolist()
+    n = int(14 + 6*(high - low))
+    k = torch.arange(n, dtype=torch.float64, device=q.device)
+    angle = torch.pi*(k + 0.5)/n
+    middle, half = (high + low)/2, (high - low)/2
+    matrix = torch.cos(k[:, None]*angle)*((1 + k.clamp(max=1))/n)[:, None]
+    made = matrix @ h(torch.exp(middle + half*torch.cos(angle)))
+    if bool((made[-3:].abs() > 3e-15*made.abs().amax(0).clamp(min=1)).any()):
+        return h
+
+    def interpolated(q):
+        t = (torch.log(q) - middle)/half
+        rows = [torch.ones_like(t), t]
+        for _ in range(2, n):
+            rows.append(2*t*rows[-1] - rows[-2])
+        return torch.stack(rows).T @ made
+
+    return interpolated
+
+
+def _scaled(f, z, made, level, second):
+    """Variances to rows: log E f^2, then the coordinates over sqrt(E f^2)."""
+
+    def rows(q):
+        found = [part for part in _coordinates(f, q, z, made, level, second) if part is not None]
+        square = sum((part*part).sum(-1) for part in found)[:, None]
+        return torch.cat([torch.log(square), *(part/torch.sqrt(square) for part in found)], dim=-1)
+
+    return rows
+
+
+def _split(made, rows, kind):
+    """The parts of rows after the first column, transposed: coordinates of f (0) or g (1), Chebyshev terms (2)."""
+    sizes = [(part[0].shape[1], part[1].shape[1], len(part[2]))[kind] if part else 0 for part in made]
+    return [part.T.contiguous() for part in torch.split(rows[:, 1:], sizes, dim=1)]
+
+
+def _joined(made, first, second):
+    """The Chebyshev coefficients in c of each pair, rows of terms, from rows of scaled coordinates."""
+    found = []
+    for part, left, right in zip(made, _split(made, first, 0), _split(made, second, 1)):
+        if part:
+            found.append(part[2].flatten(1) @ (left[:, None]*right).flatten(0, 1))
+        else:
+            found.append(left)
+    return found
+
+
+def _horner(left, right, parity, c):
+    """sum_k a_k b_k c^k over the k of a parity, from rows of coefficients."""
+    square, product = c*c, left*right
+    total = product[-1]
+    for term in product.unbind(0)[-2::-1]:
+        total = torch.addcmul(term, total, square)
+    return c*total if parity else total
+
+
+def _triples(f, g, z, made, level, q1, q2, c):
+    """The values for variances and correlations of each pair, all of one dimension."""
+    first = _scaled(f, z, made, level, 0)
+    second = first if f is g else _scaled(g, z, made, level, 1)
+    alike = f is g and _plain(q1, q2) and torch.equal(q1, q2)
+    if alike:
+
+        def one(q):
+            rows = second(q)
+            return torch.cat([rows[:, :1].T, *_joined(made, rows, rows)]).T
+
+        first = _over(one, q1)
+    else:
+        first, second = _over(first, q1), _over(second, q2)
+    long = max(len(part[3]) for part in made if part) > 256
+    found = []
+    for one, two, some in zip(q1.split(2048), q2.split(2048), c.split(2048)):
+        left = first(one)
+        right = left if alike else second(two)
+        if alike:
+            columns = _split(made, left, 2)
+        elif long:
+            columns = _joined(made, left, right)
+        else:
+            columns = zip(_split(made, left, 0), _split(made, right, 1))
+        total = 0.0
+        for (parity, part), terms in zip(enumerate(made), columns):
+            if part and (alike or long):
+                total = total + _clenshaw(None, terms, parity, some)
+            elif part:
+                total = total + _horner(part[3] @ terms[0], part[4] @ terms[1], parity, some)
+        found.append(torch.exp((left[:, 0] + right[:, 0])/2)*total)
+    return torch.cat(found) if found else c
+
+
+def _series(key, f, g, level, q1, q2, c):
+    """E f(u) g(v) within one level."""
+    z, made = _table(key, f, g, level, c.device)
+    q1, q2, c = (value.reshape((1,)*(2 - value.dim()) + value.shape) for value in (q1, q2, c))
+    shape = torch.broadcast_shapes(q1.shape, q2.shape, c.shape)
+    if q1.shape[-2] == 1 and q2.shape[-1] == 1 and q1.numel()*q2.numel() > 1:
+        q1, q2, c = (value.transpose(-1, -2) for value in (q1, q2, c))
+        return _series(key, f, g, level, q1, q2, c).transpose(-1, -2)
+    if q1.shape[-1] == 1 and q2.shape[-2] == 1:
+        first, second = _coordinates(f, q1, z, made, level, 0), _coordinates(g, q2, z, made, level, 1)
+        c = c.expand(shape)
+        rows = max(1, 65536//max(1, c[..., :1, :].numel()))
+        if shape[-2] <= rows or torch.compiler.is_compiling():
+            return _pairs(made, first, second, c)
+        found = []
+        for start in range(0, shape[-2], rows):
+            block = slice(start, start + rows) if q1.shape[-2] > 1 else slice(None)
+            some = [part[..., block, :, :] if part is not None else None for part in first]
+            found.append(_pairs(made, some, second, c[..., start:start + rows, :]))
+        return torch.cat(found, dim=-2)
+    flat = (value.expand(shape).reshape(-1) for value in (q1, q2, c))
+    return _triples(f, g, z, made, level, *flat).reshape(shape)
+
+
+def _level(levels, *variances):
+    """The first level that holds every variance, else the last."""
+    if len(levels) == 1:
+        return levels[0]
+    largest = max((float(q.detach().nan_to_num(0.0).max()) for q in variances if q.numel()), default=0.0)
+    return next((level for level in levels if largest <= level[0]), levels[-1])
+
+
+def _surrogate(key, f, g, levels, otherwise, q1, q2, c):
+    """E f(u) g(v) for variances q1, q2 and correlation c, by the smallest level that holds the variances."""
+    q1, q2, c = (value.to(torch.float64) for value in (q1, q2, c))
+    level = _level(levels, q1, q2)
+    top = level[0]
+    shape = torch.broadcast_shapes(q1.shape, q2.shape, c.shape)
+    value = _series(key, f, g, level, q1.clamp(max=top), q2.clamp(max=top), c).reshape(shape)
+    outside = ((q1 > top) | (q2 > top) | (c.abs() > 1)).expand(shape)
+    if otherwise is None:
+        return torch.where(outside, torch.nan, value)
+    if bool(outside.any()):
+        beyond = outside & (c.abs() <= 1)
+        value = torch.where(outside, torch.nan, value)
+        if bool(beyond.any()):
+            q1, q2, c = (part.expand(shape)[beyond] for part in (q1, q2, c))
+            value = value.masked_scatter(beyond, otherwise(q1, q2, c))
+    return value
+
+
+def _moment(f, levels, otherwise, q):
+    """E f(x), x ~ N(0, q), by the trapezoidal rule of the level."""
+    dtype, q = q.dtype, q.to(torch.float64)
+    level = _level(levels, q)
+    z, root = _half_rule(level[1], q.device)
+    x = torch.sqrt(q.clamp(max=level[0]))[..., None]*z
+    value = (f(x) + f(-x)) @ (root*root/2)
+    outside = q > level[0]
+    if otherwise is None:
+        return torch.where(outside, torch.nan, value).to(dtype)
+    if bool(outside.any()):
+        value = value.masked_scatter(outside, otherwise(q[outside]))
+    return value.to(dtype)
+'''
+)
