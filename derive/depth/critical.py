@@ -15,11 +15,10 @@ from derive.activation.jumps import value_at
 from derive.activation.normal_form import NormalForm, derivative, normal_form
 from derive.activation.signs import sign_cells
 from derive.depth.chart import Model, in_log, moment, variance_model
-from derive.depth.edge import _at_root
+from derive.depth.edge import _at_root, factored
 from derive.depth.isolate import Zeros, zeros
 from derive.depth.roots import closed_in
-from derive.gaussian.node import GaussianE
-from derive.gaussian.numbers import differentiate, evaluate, outermost, plain_ball, to_enclosure
+from derive.gaussian.numbers import differentiate, evaluate, to_enclosure
 from derive.program.symbols import Q, X
 from derive.records import EdgePoint, Enclosure, Unsupported
 
@@ -58,17 +57,6 @@ def gap(second: Expr, slope: Expr, phi: Expr | None, values: Mapping[str, Any]) 
         return forward + (small.model(start, end) * variance_model(start, end)).scaled(-f1)
 
     return Gap(None, zeros(family))
-
-
-def factored(expr: Expr, values: Mapping[str, Any]) -> tuple[Expr, arb]:
-    """The integrand and the factor of an expression that is a number times one expectation under N(0, q)."""
-    nodes = outermost(expr)
-    if len(nodes) == 1 and isinstance(nodes[0], GaussianE) and nodes[0].cov.rows == 1 and nodes[0].cov[0, 0] == Q:
-        factor = expr / nodes[0]
-        if not factor.has(Q, GaussianE) and nodes[0].mean.is_zero_matrix:
-            with flint.ctx.workprec(120):
-                return nodes[0].body.subs(nodes[0].variables[0], X), plain_ball(factor, values)
-    raise Unsupported("the zeros of the gains of a block that is no activation behind a Dense", where=str(expr)[:80])
 
 
 def pointwise_sign(phi: Expr) -> int | None:

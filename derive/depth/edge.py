@@ -9,9 +9,12 @@ from typing import Any
 import flint
 from sympy import Expr, Rational, Symbol, expand
 
+from derive.depth.chart import Family, Model, moment
 from derive.depth.edges import EdgeOfChaos
-from derive.depth.roots import sign_changes
+from derive.depth.isolate import zeros
+from derive.depth.roots import closed_in, sign_changes
 from derive.gaussian.enclosure import enclose
+from derive.gaussian.node import GaussianE
 from derive.gaussian.numbers import (
     ball,
     canonical,
@@ -23,7 +26,7 @@ from derive.gaussian.numbers import (
     to_enclosure,
 )
 from derive.gaussian.scan import scan
-from derive.program.symbols import SIGMA_B, SIGMA_W, Q
+from derive.program.symbols import SIGMA_B, SIGMA_W, Q, X
 from derive.records import EdgePoint, Unsupported
 
 MOST_DIGITS = 400
@@ -145,6 +148,62 @@ def at_sigma_b(variance: Expr, gain: Expr, values: Mapping[str, Any], sigma_b: F
     if target == 0:
         points = (*_limit_point(second, slope, values), *points)
     return EdgeOfChaos(points, "" if points else f"no q between 1e-8 and 1e8 has sigma_b = {sigma_b} on the curve")
+
+
+def at_sigma_w(variance: Expr, gain: Expr, values: Mapping[str, Any], sigma_w: Fraction) -> EdgeOfChaos:
+    """All points of the curve with the given sigma_w: zeros of E phi'^2 - 1/sigma_w^2, with sigma_b^2 = q - m2/d1 >= 0.
+
+    None is missed on the interval of q that the reason names. Points with sigma_b^2 < 0 are left out.
+    """
+    second, slope = split(variance, gain)
+    if sigma_w == 0:
+        return EdgeOfChaos((), "sigma_w = 0: the gradient gain is 0")
+    if flat(slope):
+        return EdgeOfChaos((), CONSTANT)
+    target = 1 / ball(sigma_w) ** 2
+    if zero_everywhere(second, slope):
+        point = at_q(variance, gain, {**values, "q": Fraction(1)})
+        gap = evaluate(slope, {**values, "q": Fraction(1)}, 20)[0] - target
+        if gap.contains(0):
+            return EdgeOfChaos((point,), "every q is a fixed point")
+        return EdgeOfChaos((), f"the function is scale-invariant: its only point has sigma_w = {point.sigma_w}")
+    found = zeros(level(slope, values, -target))
+
+    def excess(q: Any, digits: int) -> flint.arb:
+        return evaluate(slope, {**values, "q": q}, digits)[0] - 1 / ball(sigma_w) ** 2
+
+    points = []
+    for low, high in found.brackets:
+        root = closed_in(excess, low, high)
+        with flint.ctx.workprec(120):
+            here = {**values, "q": root}
+            m2, d1, dm2 = (evaluate(e, here, 20)[0] for e in (second, slope, differentiate(second, Q)))
+            points.append(_point(1 / d1, root - m2 / d1, root, dm2 / d1))
+    valid = tuple(point for point in points if point.valid is not False)
+    return EdgeOfChaos(valid, f"{'no valid point' if not valid else 'all points'}: {found.how}")
+
+
+def level(slope: Expr, values: Mapping[str, Any], offset: flint.arb) -> Family:
+    """E phi'^2 + offset as a function of log q with models."""
+    body, factor = factored(slope, values)
+    kept = moment(body, tuple(sorted(values.items())))
+
+    def family(start: float, end: float) -> Model:
+        model = kept.model(start, end).scaled(factor)
+        return Model(model.poly + offset, model.errors, model.scale.max(abs(offset)))
+
+    return family
+
+
+def factored(expr: Expr, values: Mapping[str, Any]) -> tuple[Expr, flint.arb]:
+    """The integrand and the factor of an expression that is a number times one expectation under N(0, q)."""
+    nodes = outermost(expr)
+    if len(nodes) == 1 and isinstance(nodes[0], GaussianE) and nodes[0].cov.rows == 1 and nodes[0].cov[0, 0] == Q:
+        factor = expr / nodes[0]
+        if not factor.has(Q, GaussianE) and nodes[0].mean.is_zero_matrix:
+            with flint.ctx.workprec(120):
+                return nodes[0].body.subs(nodes[0].variables[0], X), plain_ball(factor, values)
+    raise Unsupported("the zeros of the gains of a block that is no activation behind a Dense", where=str(expr)[:80])
 
 
 def _limit_point(second: Expr, slope: Expr, values: Mapping[str, Any]) -> tuple[EdgePoint, ...]:

@@ -12,20 +12,25 @@ import mpmath
 import numpy as np
 from sympy import Expr
 
+from derive.depth.approach import at_fixed_point, scale_invariant_correlation, to_zero
 from derive.depth.edge import homogeneous
-from derive.depth.roots import Function, Guess, grid, refine, sign_changes
+from derive.depth.fixed_set import at_the_ends, fixed_zeros
+from derive.depth.roots import Function, Guess, closed_in, grid, refine, sign_changes
 from derive.gaussian.numbers import ball, differentiate, evaluate, to_enclosure
 from derive.gaussian.scan import scan
-from derive.program.symbols import C, Q
-from derive.records import FixedPoint, OperatingPoint
+from derive.program.symbols import SIGMA_B, SIGMA_W, C, Q
+from derive.records import FixedPoint, OperatingPoint, Unsupported
 
 Values = Mapping[str, Any]
 
 
-def operating_point(variance: Expr, correlation: Expr, gain: Expr, values: Values, q0: Fraction) -> OperatingPoint:
+def operating_point(
+    variance: Expr, correlation: Expr, gain: Expr, values: Values, q0: Fraction, phi: Expr | None = None
+) -> OperatingPoint:
     """Fixed points q = V(q) with stability and basins, and the one that attracts q0.
 
-    Roots are the sign changes of V(q) - q on a logarithmic grid of q from 1e-8 to 1e8, each certified in balls
+    For an activation behind a Dense the set is complete on the interval that `certificate` names; for other blocks
+    its roots are the sign changes of V(q) - q on a logarithmic grid of q from 1e-8 to 1e8, each certified in balls
     (two roots closer than the grid could be missed). c* is the attracting fixed point of C(c) at q1 = q2 = q*:
     c = 1 where chi <= 1, else the one root below 1, certified by a sign change.
     Depth scales xi = -1/ln|slope|: Schoenholz et al. 2017 (arXiv 1611.01232), eqs. 7 and 9.
@@ -38,20 +43,44 @@ def operating_point(variance: Expr, correlation: Expr, gain: Expr, values: Value
         return scan(variance, values, "q", points)
 
     if homogeneous(variance, gain):
-        return _scale_invariant(variance, correlation, gain, values, q0)
-    roots = sign_changes(excess, lambda points: after(points) - np.array(points))
+        return _scale_invariant(variance, correlation, gain, values, q0, phi)
+    roots, certificate, ends = _all_roots(variance, values, excess, after)
     with flint.ctx.workprec(100):
         points = tuple(_fixed_point(variance, correlation, gain, {**values, "q": root}) for root in roots)
     increasing = bool((np.diff(after([float(q) for q in grid()])) >= 0).all())
     points = _with_basins(points, roots) if increasing else points
     attractor, tendency = _attractor(excess, roots, q0) if increasing else _followed(after, roots, q0)
+    proved = {"certificate": certificate, "ends": ends}
     if attractor is None:
-        return OperatingPoint(points, None, None, None, tendency)
+        rates = to_zero(phi, values) if phi is not None and tendency == "falls to 0" else ()
+        return OperatingPoint(points, None, None, None, tendency, rates=rates, **proved)
     point = points[attractor]
-    return OperatingPoint(points, attractor, _gradient_phase(point), _geometry(point), tendency)
+    rates = at_fixed_point(point, phi, values)
+    return OperatingPoint(points, attractor, _gradient_phase(point), _geometry(point), tendency, rates=rates, **proved)
 
 
-def _scale_invariant(variance: Expr, correlation: Expr, gain: Expr, values: Values, q0: Fraction) -> OperatingPoint:
+def _all_roots(
+    variance: Expr, values: Values, excess: Function, after: Guess
+) -> tuple[list[flint.arb], str, tuple[str, str]]:
+    """The roots of V(q) - q with what is proved about them, and what the ends of the line are."""
+    second = (variance - SIGMA_B**2).expand(deep=False).coeff(SIGMA_W, 2)
+    try:
+        if second.has(SIGMA_W) or (variance - SIGMA_B**2 - SIGMA_W**2 * second).expand() != 0:
+            raise Unsupported("a variance map of several Dense layers")
+        found = fixed_zeros(second, values)
+        if not found.reason:
+            roots = [closed_in(excess, low, high, guard=2) for low, high in found.brackets]
+            return roots, found.how, at_the_ends(second, values)
+        why = found.reason
+    except Unsupported as error:
+        why = error.what
+    roots = sign_changes(excess, lambda points: after(points) - np.array(points))
+    return roots, f"sign changes on a grid, pairs closer than it could be missed ({why})", ("", "")
+
+
+def _scale_invariant(
+    variance: Expr, correlation: Expr, gain: Expr, values: Values, q0: Fraction, phi: Expr | None
+) -> OperatingPoint:
     """V(q) = chi q + sigma_b^2 with chi independent of q: the phases do not rest on a fixed point.
 
     For chi > 1, and for sigma_b = 0, the correlation approaches 1 as a power law (C'(1) = 1); it stays where phi is
@@ -71,12 +100,19 @@ def _scale_invariant(variance: Expr, correlation: Expr, gain: Expr, values: Valu
     gradient = "exploding" if chi > 1 else "vanishing" if chi < 1 else "critical"
     stays = middle.contains(flint.arb("0.5"))
     geometry = "c stays" if stays and bias == 0 else "c -> 1, as a power law"
+    proved = {"certificate": "V is affine in q", "ends": ("", "")}
+    rates: tuple[Any, ...] = ()
+    if phi is not None and not (chi < 1 and bias > 0):
+        rates = (scale_invariant_correlation(phi, growing=bias > 0 and not chi > 1),)
     if fixed is not None:
         if bias > 0:
-            return OperatingPoint((replace(fixed, basin=(0, mpmath.inf)),), 0, gradient, _geometry(fixed), "converges")
-        return OperatingPoint((fixed,), 0, gradient, geometry, "does not move: every variance is a fixed point")
+            rates = at_fixed_point(fixed, phi, values)
+            points = (replace(fixed, basin=(0, mpmath.inf)),)
+            return OperatingPoint(points, 0, gradient, _geometry(fixed), "converges", rates=rates, **proved)
+        tendency = "does not move: every variance is a fixed point"
+        return OperatingPoint((fixed,), 0, gradient, geometry, tendency, rates=rates, **proved)
     tendency = "falls to 0" if chi < 1 else "grows without bound"
-    return OperatingPoint((), None, gradient, geometry, tendency)
+    return OperatingPoint((), None, gradient, geometry, tendency, rates=rates, **proved)
 
 
 def _fixed_point(variance: Expr, correlation: Expr, gain: Expr, values: dict[str, Any]) -> FixedPoint:

@@ -18,14 +18,14 @@ from derive.program.symbols import X
 from derive.records import Unsupported
 
 BITS = 96
-NODES = 20
+NODES = 26
 RHO = 3
 INNERMOST, OUTERMOST = -13, 16
 """Panels are octaves from 2^INNERMOST to 2^OUTERMOST: variances from about 1e-6 to 5e7."""
 DEEPEST = 24
 MOST_PANELS = 600
 FLAT_FROM = 16
-NEGLIGIBLE = 48
+NEGLIGIBLE = 56
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,14 +113,14 @@ def _next_point(lower: flint.arb, upper: flint.arb, f_lower: flint.arb, f_upper:
     return (lower + (upper - lower) * step).mid()
 
 
-def closed_in(f: Function, low: Fraction, high: Fraction, digits: int = 15) -> flint.arb:
+def closed_in(f: Function, low: Fraction, high: Fraction, digits: int = 15, guard: int = 8) -> flint.arb:
     """A narrow ball around the one root in a bracket that holds exactly one: secant steps without a promise, then signs
     of f decided in balls on both sides. Raises Unsupported where no signs are decided.
     """
     with flint.ctx.workprec(160):
         a, b = (flint.arb(end.numerator) / end.denominator for end in (low, high))
         a, b = a.mid(), b.mid()
-        fa, fb = f(a, digits + 8).mid(), f(b, digits + 8).mid()
+        fa, fb = f(a, digits + guard).mid(), f(b, digits + guard).mid()
         for _ in range(12):
             step = fb * (b - a) / (fb - fa) if fb != fa else flint.arb(0)
             middle = (b - step).mid()
@@ -128,11 +128,11 @@ def closed_in(f: Function, low: Fraction, high: Fraction, digits: int = 15) -> f
                 middle < flint.arb(high.numerator) / high.denominator * flint.arb("1.001")
             ):
                 break
-            a, fa, b, fb = b, fb, middle, f(middle, digits + 8).mid()
+            a, fa, b, fb = b, fb, middle, f(middle, digits + guard).mid()
             if abs(b - a) < abs(b) * flint.arb(10) ** (-digits - 2):
                 break
         for k in range(digits, 3, -1):
             left, right = (b * (1 - flint.arb(10) ** -k)).mid(), (b * (1 + flint.arb(10) ** -k)).mid()
-            if _sign(f(left, digits + 8)) * _sign(f(right, digits + 8)) < 0:
+            if _sign(f(left, digits + guard)) * _sign(f(right, digits + guard)) < 0:
                 return left.union(right)
     raise Unsupported("a root is not located by signs", where=f"between {float(low):.10g} and {float(high):.10g}")

@@ -64,6 +64,9 @@ class OperatingPoint:
     gradient      "vanishing", "critical" or "exploding" by chi at the attractor; None without one
     geometry      "c -> 1", "c -> c*" in words, with how it is approached
     tendency      "converges", "falls to 0" or "grows without bound"
+    certificate   what is proved about the completeness of the fixed points
+    ends          what q = 0 and q = infinity are, by the leading terms of V(q) - q there
+    rates         how q and c approach their limits: Rates with a depth scale, or an exponent and a prefactor
     The scalar attributes q, stable, chi, chi_parallel, c, xi_q, xi_c are those of the attractor.
     """
 
@@ -72,6 +75,9 @@ class OperatingPoint:
     gradient: str | None
     geometry: str | None
     tendency: str
+    certificate: str = ""
+    ends: tuple[str, str] = ("", "")
+    rates: tuple[Any, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
         if name in ("q", "stable", "chi", "chi_parallel", "c", "xi_q", "xi_c", "basin"):

@@ -14,6 +14,7 @@ from derive.depth import edge, fixed
 from derive.depth.edges import EdgeOfChaos
 from derive.gaussian.numbers import differentiate
 from derive.layers.block import Block, BlockMaps, as_layer, maps
+from derive.layers.dense import Dense
 from derive.layers.elementwise import Elementwise
 from derive.layers.nested import every_stage
 from derive.layers.stage import Stage
@@ -26,6 +27,7 @@ from derive.surface.exact import deviation, exact
 from derive.surface.results import Result
 
 if TYPE_CHECKING:
+    from derive.depth.fixed_set import Bifurcation
     from derive.depth.universality import Universality
 
 NOT_YET = ("finite_width", "guessing_bias", "jacobian")
@@ -134,11 +136,14 @@ class Theory:
         slope = self.variance_map.diff("q")
         return self._result(slope.template, ("q",), "slope of the variance map", r"\chi_\parallel(q)", sigmas=True)
 
-    def edge_of_chaos(self, q: Any = None, *, sigma_b: Any = None, digits: int = 16, **parameters: Any) -> EdgeOfChaos:
+    def edge_of_chaos(
+        self, q: Any = None, *, sigma_b: Any = None, sigma_w: Any = None, digits: int = 16, **parameters: Any
+    ) -> EdgeOfChaos:
         """The points where V(q) = q and chi(q) = 1.
 
         q        the fixed point's variance (default 1); q="q" gives the whole curve as Results in q
         sigma_b  or the bias standard deviation: every point of the curve with it
+        sigma_w  or the weight standard deviation: every point of the curve with it and sigma_b^2 >= 0
         parameters of phi that are not given stay symbols, and the point's values are Results
 
         `.points` holds EdgePoints sorted by q, `.reason` says why there is none; scalar attributes are those of the
@@ -150,6 +155,10 @@ class Theory:
         if edge.flat(edge.split(variance, gain)[1]):
             return EdgeOfChaos((), edge.CONSTANT)
         free = set(dict(self.domains)) - set(parameters)
+        if sigma_w is not None:
+            if q is not None or sigma_b is not None:
+                raise EocError("sigma_w is given with q or sigma_b", why="one of them fixes the point")
+            return edge.at_sigma_w(variance, gain, self._values(parameters), deviation(sigma_w, "sigma_w"))
         if sigma_b is None and (q == "q" or q == Q or free):
             return self._symbolic_edge(1 if q is None else q, parameters)
         values = self._values(parameters)
@@ -192,7 +201,20 @@ class Theory:
         values = self._values(parameters)
         values |= {"sigma_w": deviation(sigma_w, "sigma_w"), "sigma_b": deviation(sigma_b, "sigma_b")}
         templates = (self.variance_map.template, self.correlation_map.template, self.chi.template)
-        return fixed.operating_point(*templates, values, exact(q0, "q0"))
+        return fixed.operating_point(*templates, values, exact(q0, "q0"), self._only_phi())
+
+    def _only_phi(self) -> Expr | None:
+        """The function of a block of one activation behind one Dense; None for other blocks."""
+        layers = [stage for stage in self.block.stages if not isinstance(stage, Dense)]
+        alone = len(layers) == 1 and isinstance(layers[0], Elementwise) and len(self.block.stages) <= 2
+        return layers[0].phi if alone else None
+
+    def bifurcations(self, sigma_b: Any = 0, **parameters: Any) -> tuple[Bifurcation, ...]:
+        """Every sigma_w at which the number of fixed points of V changes, sigma_b given."""
+        from derive.depth.fixed_set import bifurcations
+
+        values: dict[str, Any] = {**self._values(parameters), "sigma_b": deviation(sigma_b, "sigma_b")}
+        return bifurcations(self.variance_map.template, self.chi.template, values)
 
     def phase(self, sigma_w: Any = (0.5, 3), sigma_b: Any = (0, 1), n: int = 200, q0: float = 1, **given: Any) -> Any:
         """The phase diagram over (sigma_w, sigma_b): a PhaseDiagram of arrays with `.plot(path)`; floats to 1e-10."""

@@ -289,3 +289,21 @@ def test_formulas_are_not_executed(text, tmp_path):
     assert not done.stdout
     assert len(done.stderr) < 4000
     assert elapsed < 10
+
+
+# https://github.com/ghliu/mean-field-fcdnn hard-codes sigma_w^2 = 1.7603915 at sigma_b^2 = .05
+CURVE = {
+    "0.1": (".273300913458231", "1.4242052904886"),
+    "0.22360679774997896964": (".570047881640764", "1.76095463960674"),
+    "0.31622776601683793320": (".805799181913487", "1.98607264113586"),
+    "0.44721359549995793928": ("1.16449628745798", "2.28515247372019"),
+}
+
+
+@pytest.mark.parametrize("sigma_b", CURVE)
+def test_critical_curve_of_tanh(sigma_b):
+    q, sigma_w2 = CURVE[sigma_b]
+    (point,) = theory("tanh(x)").edge_of_chaos(sigma_b=sigma_b).points
+    with workdps(30):
+        assert abs(mpf(point.q.mid) / mpf(q) - 1) < mpf("1e-12")
+        assert abs(mpf(point.sigma_w.mid) ** 2 / mpf(sigma_w2) - 1) < mpf("1e-12")
