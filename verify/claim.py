@@ -76,6 +76,7 @@ class Check:
 
     covers      attributes of a theory for which this check states claims
     claims      enumerates them
+    rests_on    attributes that enter its numbers though another check covers them: their mutants must fail here too
     order       its place in reports
     unseeable   mutants that this check cannot tell from the truth, each with the reason
     """
@@ -84,6 +85,7 @@ class Check:
     covers: tuple[str, ...]
     claims: Callable[[Subject], Iterable[Claim]]
     order: int = 1000
+    rests_on: tuple[str, ...] = ()
     unseeable: Mapping[str, str] = field(default_factory=dict)
 
 

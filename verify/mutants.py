@@ -13,7 +13,7 @@ from typing import Any
 
 import mpmath
 
-from derive.records import Enclosure, EocError
+from derive.records import DomainError, Enclosure, EocError
 from verify.claim import Check, Claim, Exact, Sampled
 from verify.judge import Verdict, judge
 from verify.stream import stream
@@ -24,6 +24,10 @@ from verify.wrong import RememberingTheory, WrongResult, WrongTheory
 MOST_TERMS = 4
 COMPARISONS = 100
 """Comparisons of a usual report; the family-wise error is shared among them."""
+
+
+MOST_DEPTH = 240
+"""Batches of networks against which a wrong recursion is held."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,38 @@ def kills(subject: Subject, checks: Mapping[str, Check]) -> Iterator[tuple[Mutan
         for name, check in checks.items():
             if mutant.attribute in check.covers:
                 yield mutant, name, _refuted_by(list(check.claims(wrong)), subject.seed, drawn)
+
+
+def depth_kills(subject: Subject, check: Check) -> Iterator[tuple[Mutant, str]]:
+    """(mutant, witness that refuted it or "") for a check of depth: recursions with one map wrong in every layer.
+
+    Networks are drawn until they refute, MOST_DEPTH batches at most; all mutants are held against the same networks.
+    """
+    drawn: dict[Any, list[list[float]]] = {}
+    for mutant in mutants(subject):
+        if mutant.attribute not in check.rests_on:
+            continue
+        try:
+            claims = list(check.claims(replace(subject, theory=mutant.theory)))
+        except DomainError as error:  # the next layer's variance or correlation is none
+            yield mutant, error.what
+            continue
+        yield mutant, next((w for claim in claims if (w := _refuted_along_depth(claim, subject.seed, drawn))), "")
+
+
+def _refuted_along_depth(claim: Claim, seed: int, drawn: dict[Any, list[list[float]]]) -> str:
+    for witness in claim.witnesses:
+        assert isinstance(witness, Sampled)
+        batches = drawn.setdefault((claim.title, len(claim.points)), [])
+        for count in range(PILOT, MOST_DEPTH + 1, PILOT):
+            if len(batches) < count:
+                streams = [stream(seed, 0, k) for k in range(len(batches), count)]
+                batches += witness.draw(streams).values.tolist()
+            for column, point in zip(zip(*batches[:count], strict=True), claim.points, strict=True):
+                predicted = float(point.predicted.mid), float(point.predicted.rad)
+                if judge(column, *predicted, point.scale, COMPARISONS).verdict is Verdict.FAILS:
+                    return witness.name
+    return ""
 
 
 def _refuted_by(claims: list[Claim], seed: int, drawn: dict[Any, list[list[float]]]) -> str:

@@ -59,11 +59,14 @@ def _backend(ctx: click.Context, parameter: click.Parameter, items: tuple[str, .
     callback=_backend,
     help="Write a standalone module.",
 )
+@click.option(
+    "--box", type=float, metavar="Q", help="Code without closed form: for variances up to Q only, NaN beyond."
+)
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the document as JSON.")
 @click.option("--report", metavar="FILE", help="Write a self-contained HTML report.")
 @click.option("--show", type=click.Choice(STAGES), metavar="STAGE", help=f"Print a stage: {', '.join(STAGES)}.")
 @common_options
-def COMMAND(text: str, values: Any, domains: Any, quiet: bool, no_cache: bool, **wanted: Any) -> None:
+def COMMAND(text: str, values: Any, domains: Any, quiet: bool, no_cache: bool, **wanted: Any) -> int:
     """Derive the theory of an activation or block.
 
     TEXT is a formula in x, a catalogue name (see `eoc list`) or a block of stages joined by >>; - reads it from
@@ -77,7 +80,9 @@ def COMMAND(text: str, values: Any, domains: Any, quiet: bool, no_cache: bool, *
     if wanted["proof"] or any(wanted[name] for name in ("latex_file", "latex_body", "report")):
         document["proofs"] = asked.proofs()
     if wanted["code"]:
-        document["code"] = {backend: _signed(document, backend, asked.code(backend)) for backend in wanted["code"]}
+        document["code"] = {
+            backend: _signed(document, backend, asked.code(backend, wanted["box"])) for backend in wanted["code"]
+        }
     if wanted["report"]:
         document["curves"] = asked.curves()
     written, printed = _products(document, wanted)
@@ -86,6 +91,17 @@ def COMMAND(text: str, values: Any, domains: Any, quiet: bool, no_cache: bool, *
     if not quiet:
         for path in written:
             click.echo(f"wrote {path}", err=True)
+    return _answered(document)
+
+
+def _answered(document: dict[str, Any]) -> int:
+    """Exit code 2 where neither a closed form nor a number was found, with the reason."""
+    from derive.show.terminal import unanswered
+
+    why = unanswered(document)
+    if why:
+        click.echo(f"error: no closed form and no number was found\nwhy: {why}", err=True)
+    return 2 if why else 0
 
 
 def _demand_report_packages() -> None:

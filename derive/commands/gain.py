@@ -37,6 +37,7 @@ def COMMAND(text: str, values: Any, domains: Any, variance: str, as_json: bool, 
         raise EocError(f"q = {variance} is no variance", instead="--q 1")
     asked = Asked(text, values, domains, not no_cache)
     document = asked.recall(f"gain:{q}", lambda: _document(asked, q))
+    _demand_some(document)
     if as_json:
         import json
 
@@ -46,6 +47,18 @@ def COMMAND(text: str, values: Any, domains: Any, variance: str, as_json: bool, 
     from derive.show.gains_text import gains_table, short
 
     terminal.console().print(short(document) if quiet else gains_table(document))
+
+
+def _demand_some(document: dict[str, Any]) -> None:
+    """Refuse where none of the moments has a number."""
+    moments = document["moments"]
+    if moments and all(row["value"] is None for row in moments):
+        q = document["question"]["q"]
+        raise EocError(
+            f"{document['activation']['title']} has no gain at q = {q} that can be certified",
+            why=moments[0]["text"],
+            instead="another variance (--q), or an activation that grows no faster than exp(s*x**2)",
+        )
 
 
 def _document(asked: Asked, q: Fraction) -> dict[str, Any]:

@@ -25,6 +25,14 @@ COUPLING = frozenset(
      "roll", "flip", "index", "index_select", "gather", "cat", "stack", "scaled_dot_product_attention")
 )  # fmt: skip
 
+RANDOM = frozenset(
+    ("randn_like", "rand_like", "randint_like", "randn", "rand", "randint", "normal", "normal_functional", "bernoulli",
+     "uniform", "exponential", "cauchy", "log_normal", "geometric", "random", "randperm", "multinomial", "poisson",
+     "native_dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout", "rrelu_with_noise")
+)  # fmt: skip
+TRAINING = {"dropout": 2, "rrelu": 3}
+"""Operations that draw random numbers in training mode, and which of their arguments says so."""
+
 
 class Graph:
     """One exported program being read; `notes` collects what was assumed."""
@@ -199,6 +207,14 @@ class Graph:
             widens = dtype.is_floating_point or dtype == source.dtype or source.dtype == self.torch.bool
             if not widens:
                 self.refuse(full, "a conversion to integers cuts the fraction off", "write the formula as text")
+        training = TRAINING.get(name, len(node.args))
+        drawn = node.kwargs.get("training") or (len(node.args) > training and node.args[training])
+        if name in RANDOM or (name in TRAINING and drawn):
+            self.refuse(
+                full,
+                "it draws random numbers",
+                "its mean as a formula, or the module in evaluation mode (training=False)",
+            )
         if name in ("max", "min") and full.partition(".")[2].partition(".")[2] != "other":
             self.refuse(full, "it reduces over units", "use torch.maximum or torch.minimum with a number")
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from derive.formula.checks import number
@@ -67,6 +70,7 @@ def read_module(obj: Any, name: str = "") -> Formula:
     wrapped, example = _wrapped(torch, obj)
     graph = Graph(torch, _exported(torch, wrapped, example, title), title)
     tree = graph.tree()
+    _demand_one_function(torch, wrapped, example, title)
     if not graph.leaves_out:
         _compare(torch, wrapped, example, tree, title)
     notes = [*graph.notes]
@@ -115,9 +119,56 @@ def _wrapped(torch: Any, obj: Any) -> tuple[Any, Any]:
 def _exported(torch: Any, wrapped: Any, example: Any, title: str) -> Any:
     """The exported program."""
     try:
-        return torch.export.export(wrapped, (example,), strict=False)
+        with _quiet():
+            return torch.export.export(wrapped, (example,), strict=False)
     except Exception as error:
         _refuse_export(error, title)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without torch's log: it prints pages about what a refusal says in one line."""
+    logs = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if name.startswith("torch")]
+    before = [log.disabled for log in logs]
+    for log in logs:
+        log.disabled = True
+    try:
+        yield
+    finally:
+        for log, was in zip(logs, before, strict=True):
+            log.disabled = was
+
+
+def _demand_one_function(torch: Any, wrapped: Any, example: Any, title: str) -> None:
+    """Refuse what is no function of one number: other values for the same number in a tensor of another shape."""
+    plain = _called(torch, wrapped, example, title)
+    for given in (example.repeat(2), example[:1], example.reshape(2, -1)):
+        values = _called(torch, wrapped, given, title).reshape(-1)[: len(example)]
+        found = torch.cat((values, plain[len(values) :]))
+        differs = ~torch.isclose(found, plain, rtol=1e-4, atol=1e-6, equal_nan=True)
+        if found.shape != plain.shape or differs.any():
+            at = int(differs.nonzero()[0]) if differs.any() else 0
+            raise FormulaError(
+                f"{title} is no function of one number",
+                where=f"  at x = {example[at].item()} it returns {plain[at].item():.6g} in a tensor of shape "
+                f"{tuple(example.shape)}, {found[at].item():.6g} in one of shape {tuple(given.shape)}",
+                why="it uses the shape of its input or its other numbers, or draws random numbers",
+                instead="a function that acts on every number alone; a number such as x.shape[0] as a constant",
+            )
+
+
+def _called(torch: Any, wrapped: Any, given: Any, title: str) -> Any:
+    """The module's values; FormulaError where it cannot be called."""
+    try:
+        with torch.no_grad():
+            return wrapped(given.clone()).detach()
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        raise FormulaError(
+            f"{title} cannot be called on a tensor of shape {tuple(given.shape)} and type {given.dtype}",
+            where=f"  {type(error).__name__}: {(str(error).strip() or 'no message').splitlines()[0][:200]}",
+            why="an activation takes tensors of any shape in the type of its parameters, float64 if it has none",
+            instead="constants in the type of the input: torch.tensor(0.5, dtype=x.dtype)",
+        ) from error
 
 
 def _compare(torch: Any, wrapped: Any, example: Any, tree: Node, title: str) -> None:
@@ -125,8 +176,7 @@ def _compare(torch: Any, wrapped: Any, example: Any, tree: Node, title: str) -> 
     import mpmath
 
     mp = mpmath.MPContext()
-    with torch.no_grad():
-        theirs = wrapped(example.clone()).double().tolist()
+    theirs = _called(torch, wrapped, example, title).double().tolist()
     coarse = 8 * torch.finfo(example.dtype).eps ** 0.5
     for point, value in zip(example.double().tolist(), theirs, strict=True):
         try:

@@ -62,7 +62,7 @@ def gain_document(
         else:
             value = attempt(lambda gain=gain: gain.number(q=q))
             rows.append(
-                {**row, "text": value}
+                {**row, "text": f"no number: {value}"}
                 if isinstance(value, str)
                 else {**row, **certified(value), **_depth(found, gain.template, q)}
             )

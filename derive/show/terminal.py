@@ -24,6 +24,9 @@ KIND_STYLES = {
 LONGEST = 320
 """Formulas with more letters than this are not printed in the summary."""
 
+SHORT = 24
+"""Characters of a reason that stands in a table; longer ones that several cells share stand below it."""
+
 
 def console(stderr: bool = False, narrowest: int = 120) -> Console:
     """A console that respects NO_COLOR and does not wrap formulas at 80 columns in a pipe."""
@@ -98,10 +101,13 @@ def _edge(document: Mapping[str, Any]) -> list[RenderableType]:
 
 def _values(document: Mapping[str, Any]) -> RenderableType:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    missing = [row["text"] for row in document["values"] if row["value"] is None]
+    shared = [text for text in dict.fromkeys(missing) if missing.count(text) > 1 and len(text) > SHORT]
     for row in document["values"]:
-        table.add_row(row["title"], row["symbol"]["unicode"], row["text"])
+        table.add_row(row["title"], row["symbol"]["unicode"], "no number" if row["text"] in shared else row["text"])
     at = document["values_at"].replace("$", "")
-    return Group(Text(f"values at {at} (certified digits)", style="bold"), Padding(table, 0))
+    reasons = [Text(f"no number: {text}") for text in shared]
+    return Group(Text(f"values at {at} (certified digits)", style="bold"), Padding(table, 0), *reasons)
 
 
 def _notes(document: Mapping[str, Any]) -> list[str]:
@@ -111,7 +117,9 @@ def _notes(document: Mapping[str, Any]) -> list[str]:
     found = [*document["activation"]["notes"], *document["notes"]]
     if blockers:
         shown = "; ".join(list(blockers)[:4])
-        kept = "those formulas keep an expectation E[...], numbers are certified all the same"
+        kept = "those formulas keep an expectation E[...]"
+        if document["values"] and all(row["value"] is not None for row in document["values"]):
+            kept += ", numbers are certified all the same"
         found.append(f"no closed form where no rule takes {shown}; {kept}")
     return list(dict.fromkeys(note.replace("$", "") for note in found))
 
@@ -122,3 +130,10 @@ def proof_text(document: Mapping[str, Any]) -> str:
 
     blocks = [f"{item['title']}\n{plain_text(item['steps'])}" for item in document["proofs"]]
     return "\n\n".join(blocks) if blocks else "nothing was derived in closed form: there are no steps to show"
+
+
+def unanswered(document: Mapping[str, Any]) -> str:
+    """Why a theory without free parameters has no closed form and no number at all; empty where it has some."""
+    rows = document["values"]
+    closed = any(result["kind"] not in ("INTEGRAL", "UNKNOWN") for result in document["results"])
+    return rows[0]["text"] if rows and not closed and all(row["value"] is None for row in rows) else ""

@@ -130,3 +130,11 @@ def test_the_table_of_pytorch_is_pytorchs():
         if row.get("slope"):
             square, parameter = square / (1 + Fraction(1, 5) ** 2), 0.2
         assert init.calculate_gain(row["nonlinearity"], parameter) == pytest.approx(math.sqrt(square), rel=1e-15)
+
+
+def test_what_has_no_number_at_all_is_an_error_and_claims_no_certificate():
+    result = run("exp(exp(x))")
+    assert result.exit_code == 2 and "no gain at q = 1" in result.output and "why: " in result.output
+    derived = CliRunner().invoke(eoc.cli, ["derive", "exp(exp(x))", "--no-cache"])
+    assert derived.exit_code == 2
+    assert "no number was found" in derived.output and "certified all the same" not in derived.output

@@ -211,6 +211,13 @@ REFUSED = [
     (lambda x: x - x.mean(), "aten.mean"),
     (lambda x: torch.softmax(x, 0), "aten.softmax"),
     (lambda x: torch.floor(x), "aten.floor"),
+    (lambda x: x * x.shape[0], "no function of one number"),
+    (lambda x: x * x.numel(), "no function of one number"),
+    (lambda x: x * x.dim(), "no function of one number"),
+    (lambda x: torch.heaviside(x, torch.tensor(0.5)), "cannot be called"),
+    (lambda x: nn.functional.dropout(x), "aten.dropout"),
+    (lambda x: nn.functional.rrelu(x, training=True), "aten.rrelu"),
+    (lambda x: x + torch.randn_like(x), "aten.randn_like"),
     (lambda x: x.flip(0), "aten.flip"),
     (lambda x: x.max(), "aten.max"),
     (lambda x: x.to(torch.int32), "aten.to"),
@@ -229,6 +236,12 @@ def test_what_is_no_activation_is_refused_by_name(thing, what):
         read_module(thing)
     assert what in caught.value.what
     assert caught.value.why or caught.value.instead
+
+
+def test_a_constant_of_another_shape_is_refused_without_pages_of_log(capfd):
+    with pytest.raises(FormulaError, match="cannot be traced"):
+        read_module(lambda x: x * torch.tensor([1.0, 2.0, 3.0]))
+    assert capfd.readouterr().err == ""
 
 
 def test_a_wrong_table_is_an_internal_error(monkeypatch):

@@ -1,5 +1,6 @@
 """The engine: budget, repeatability, refused and unanswered quantities, interruption, heavy tails."""
 
+import time
 from types import SimpleNamespace
 
 import mpmath
@@ -157,3 +158,67 @@ def test_importing_verify_loads_no_torch():
 
     code = "import sys, verify; verify.verify; assert not {'torch', 'sympy', 'scipy', 'matplotlib'} & set(sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
+
+
+def slow_claims(count, asked, pause=0.02):
+    """Claims with a slow sampled witness, a slow code witness and slow networks each."""
+
+    def sampled(name):
+        def draw(streams):
+            time.sleep(pause)
+            asked.append(name)
+            return square(streams)
+
+        return draw
+
+    def decide():
+        time.sleep(pause)
+        asked.append("code")
+        return [compare(0.5, 0.5, 1e-12, 0.5)]
+
+    witnesses = (
+        Sampled("sampling", sampled("sampling")),
+        Exact("code", decide),
+        Sampled("networks", sampled("n"), True),
+    )
+    return {"second": Check("second", ("second_moment",), lambda s: [_claim(0.5, *witnesses)] * count)}
+
+
+def test_every_claim_gets_its_first_evidence_without_any_budget():
+    asked = []
+    report = run(subject(), slow_claims(5, asked), budget=0)
+    assert asked == ["sampling"] * 5 and all(c.verdict is Verdict.HOLDS for c in report.claims)
+    notes = [e.note for e in report.claims[0].evidence]
+    assert notes[0] == "" and set(notes[1:]) == {"the budget ended before its turn"}
+
+
+def test_networks_are_first_evidence_where_nothing_else_is():
+    checks = {**check(), "depth": Check("depth", (), lambda s: [networks_alone()])}
+    assert [c.verdict for c in run(subject(), checks, budget=0).claims] == [Verdict.HOLDS, Verdict.HOLDS]
+
+
+def networks_alone():
+    return _claim(0.5, Sampled("weight-free networks", square, costly=True))
+
+
+def test_an_undecided_witness_hands_the_claim_to_the_next():
+    exact = Exact("enclosure", lambda: [compare(float("nan"), 0.5, 1e-12, 0.5)])
+    checks = {
+        "second": Check("second", ("second_moment",), lambda s: [_claim(0.5, exact, Sampled("sampling", square))])
+    }
+    assert run(subject(), checks, budget=0).claims[0].verdict is Verdict.HOLDS
+
+
+def test_the_budget_counts_everything_after_the_first_evidence():
+    asked = []
+    report = run(subject(), slow_claims(4, asked, 0.05), budget=0.3, until=1e-12)
+    assert 4 <= len(asked) < 12
+    assert report.seconds < 0.3 + 4 * 0.05 + 0.5
+
+
+def test_what_an_interrupt_left_out_says_so():
+    def stop(streams):
+        raise KeyboardInterrupt
+
+    report = run(subject(), check(0.5, stop), budget=60)
+    assert report.interrupted and report.claims[0].evidence[0].note == "interrupted before its turn"

@@ -46,4 +46,4 @@ def _inside(c: float) -> Fraction:
     return Fraction(max(-1.0, min(1.0, c)))
 
 
-CHECK = Check("depth_correlation", (), claims, order=110)
+CHECK = Check("depth_correlation", (), claims, order=110, rests_on=("correlation_map", "variance_map"))

@@ -35,4 +35,4 @@ def claims(subject: Subject) -> Iterator[Claim]:
     )  # fmt: skip
 
 
-CHECK = Check("depth_variance", (), claims, order=100)
+CHECK = Check("depth_variance", (), claims, order=100, rests_on=("variance_map",))

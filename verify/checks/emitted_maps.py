@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from math import isfinite, isnan
 from typing import Any
 
 from derive.records import Kind
@@ -25,10 +26,11 @@ def claims(subject: Subject) -> Iterator[Claim]:
     """Each map that can be emitted, at points that float32 holds exactly, c = -1 and 1 included."""
     for name, result in subject.theory.results.items():
         if result.kind not in (Kind.DIVERGENT, Kind.UNKNOWN):
-            yield _claim(subject, name, result)
+            yield claim(subject, name, result)
 
 
-def _claim(subject: Subject, name: str, result: Any) -> Claim:
+def claim(subject: Subject, name: str, result: Any) -> Claim:
+    """The claim about the emitted code of one map."""
     rng = subject.choices(f"emitted {name}")
 
     def dyadic(low: float, high: float) -> Fraction:
@@ -86,11 +88,19 @@ def _evaluated(emit: Callable, result: Any, points: tuple[Point, ...], backend: 
         judgements = []
         for measured, point in zip(out.tolist(), points, strict=True):
             allowed = unit * point.scale + float(point.predicted.rad)
-            wrong_type = float("nan") if note else measured
-            judgements.append(compare(wrong_type, float(point.predicted.mid), allowed, point.scale, note))
+            judgements.append(returned(measured, float(point.predicted.mid), allowed, point.scale, note))
         return judgements
 
     return decide
+
+
+def returned(measured: float, predicted: float, allowed: float, scale: float, wrong: str = "") -> Judgement:
+    """The judgement of a number that code returned; NaN for a finite number refutes the code, as does `wrong`."""
+    if not wrong and isnan(measured) and isfinite(predicted):
+        wrong = "NaN comes out"
+    if wrong:
+        return Judgement(Verdict.FAILS, measured, 0.0, float("inf"), 0.0, wrong)
+    return compare(measured, predicted, allowed, scale)
 
 
 def failed(points: tuple[Point, ...], error: Exception) -> list[Judgement]:
