@@ -97,11 +97,12 @@ class Asked:
 
         return self.recall("curves", lambda: curves(self.theory))
 
-    def code(self, backend: str) -> str:
-        """The standalone module of a backend."""
+    def code(self, backend: str, box: float | None = None) -> str:
+        """The standalone module of a backend; `box` as in `Result.code`."""
         from derive.commands._code import theory_code
 
-        return self.recall(f"code:{backend}", lambda: theory_code(self.theory, backend))
+        question = f"code:{backend}" if box is None else f"code:{backend}:{box!r}"
+        return self.recall(question, lambda: theory_code(self.theory, backend, box))
 
     def stage(self, name: str) -> str:
         """One stage of the derivation as text."""

@@ -7,10 +7,10 @@ from typing import Any
 from derive.records import Unsupported
 
 
-def theory_code(theory: Any, backend: str) -> str:
+def theory_code(theory: Any, backend: str, box: Any = None) -> str:
     """Standalone source text with phi, dphi, the maps and the recursions; what has no code is named in the docstring.
 
-    Raises EocError where there is no such backend.
+    `box` as in `Result.code`. Raises EocError where there is no such backend.
     """
     from derive.emit import EmittedFunction, emit
     from derive.emit.formula_text import formula_text
@@ -32,7 +32,7 @@ def theory_code(theory: Any, backend: str) -> str:
         wanted["derivative_covariance_map"] = extra
     for name, result in wanted.items():
         try:
-            results_code({name: result}, backend, "")
+            results_code({name: result}, backend, "", box=box)
             kept[name] = result
         except Unsupported as error:
             left_out.append(f"{name}: {error.what}")
@@ -42,4 +42,4 @@ def theory_code(theory: Any, backend: str) -> str:
         header += "\n\nKinds: " + ", ".join(f"{name} {result.kind}" for name, result in kept.items()) + "."
     if left_out:
         header += "\nLeft out: " + "; ".join(left_out) + "."
-    return recursion_code(theory, kept, backend, header, (phi, dphi))
+    return recursion_code(theory, kept, backend, header, (phi, dphi), box)

@@ -32,19 +32,24 @@ def derivative_covariance(theory: Any) -> Result | None:
 
 
 def recursion_code(
-    theory: Any, kept: Mapping[str, Result], backend: str, header: str, extra: tuple[EmittedFunction, ...]
+    theory: Any,
+    kept: Mapping[str, Result],
+    backend: str,
+    header: str,
+    extra: tuple[EmittedFunction, ...],
+    box: Any = None,
 ) -> str:
     """The module of the kept results, and the recursions where the maps they call are among them."""
     needed = {"covariance_map", "variance_map"}
     possible = backend in LIBRARIES and needed <= kept.keys() and derivative_covariance(theory) is not None
     if not possible:
-        return results_code(dict(kept), backend, header, extra)
+        return results_code(dict(kept), backend, header, extra, box)
     parameters = kept["variance_map"].parameters
     tangent = "derivative_covariance_map" in kept and kept["derivative_covariance_map"].parameters == parameters
     beside, alias = (), ""
     if tangent:
         beside, alias = _beside(kept["derivative_covariance_map"])
-    text = results_code(dict(kept), backend, header, (*extra, *beside))
+    text = results_code(dict(kept), backend, header, (*extra, *beside), box)
     text += "\n\n" + recursion_source(backend, parameters, tangent)
     if tangent:
         text += "\n\n" + alias + complement_source(backend, parameters, "\n_NODES = (" in text)
