@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 
 from flint import acb, arb
 from sympy import Add, Expr, Mul, Pow, S, exp, expand, log
 
 from derive.activation.bounds import bound
+from derive.activation.cells import Cell, compare
+from derive.activation.demands import demands
 from derive.activation.growth import Growth, Log
 from derive.activation.interval import INF
+from derive.activation.pieces import PieceFunction
 from derive.activation.tail import Tail
+from derive.activation.terms import NormalForm, ascending
+from derive.activation.zeros import real_zeros
 from derive.program.evaluate import plan
 from derive.program.gate import freeze
 from derive.program.program import Program
@@ -26,7 +33,7 @@ class Corner:
     expr    g, with y written x
     start   where the bounds begin, at least 0
     growth  |g(y)| <= exp(a + b y + s y^2) (1 + y)^n for y >= start: next to the end f is at most distance**-b
-    below   a lower bound of |g| of the same form, with n of any sign; None where none is known
+    below   a lower bound of |g| of the same form for y >= max(start, 1), n of any sign; None where none is known
     """
 
     expr: Expr
@@ -45,17 +52,6 @@ class Corner:
         """g at a complex ball; non-finite where `analytic` and g is not analytic on it."""
         return plan(self.program)([y, *(acb(self.values[name]) for name in self.program.inputs[1:])], analytic)[0]
 
-    @property
-    def integrable(self) -> bool:
-        """Whether f is certainly integrable up to the end."""
-        return bool(self.growth.s <= 0 and self.growth.b < 1)
-
-    @property
-    def diverges(self) -> bool:
-        """Whether the integral of |f| up to the end is certainly infinite: |f| >= 1/(distance |log distance|)."""
-        low = self.below
-        return low is not None and bool(low.s >= 0 and (low.s > 0 or low.b > 1 or (low.b >= 1 and low.n >= -1)))
-
 
 def corner(value: Expr, end: Expr, side: int, length: arb, values: Mapping[str, arb]) -> Corner:
     """The function on the side of an end (+1: above it) of an interval of that length.
@@ -65,7 +61,31 @@ def corner(value: Expr, end: Expr, side: int, length: arb, values: Mapping[str, 
     expr = approach(value, end, side)
     start = arb(0) if not length.is_finite() else (-length.log()).max(arb(0)).upper()
     named = {name: ball for name, ball in values.items() if name in {s.name for s in expr.free_symbols}}
-    return Corner(expr, named, start, bound(expr, 1, start, INF, named), Tail(1, start, named).below(expr))
+    growth, low = bound(expr, 1, start, INF, named), Tail(1, start.max(arb(1)), named).below(expr)
+    return Corner(expr, named, start, growth, low)
+
+
+def split_at_poles(f: PieceFunction) -> PieceFunction:
+    """The same function, with its pieces cut where a polynomial in a denominator or a logarithm vanishes inside.
+
+    1/x has the pieces x < 0 and x > 0: next to 0 each has a corner. Removable singularities are no poles.
+    """
+    cells: list[Cell] = []
+    for cell, filled in zip(f.form.cells, f.singularities, strict=True):
+        known = {item.point for item in filled}
+        inside = [
+            point
+            for demand in demands(cell.value)
+            if demand.relation != "nonnegative" and demand.inner.is_polynomial(X) and demand.inner.has(X)
+            for point in real_zeros(demand.inner) or ()
+            if point not in known and compare(cell.lower, point) == -1 and compare(point, cell.upper) == -1
+        ]
+        ends = [cell.lower, *ascending(set(inside)), cell.upper]
+        cells += [Cell(low, high, cell.value) for low, high in pairwise(ends)]
+    if len(cells) == len(f.form.cells):
+        return f
+    places = tuple(Fraction(int(c.lower.p), int(c.lower.q)) if c.lower.is_Rational else None for c in cells[1:])
+    return PieceFunction(NormalForm(f.form.terms, tuple(cells)), places, f.values)
 
 
 def approach(value: Expr, end: Expr, side: int) -> Expr:
@@ -108,4 +128,4 @@ def _rate(term: Expr) -> Expr:
     return rate
 
 
-__all__ = ["Corner", "approach", "corner"]
+__all__ = ["Corner", "approach", "corner", "split_at_poles"]

@@ -13,6 +13,7 @@ import flint
 from flint import arb
 from sympy import Abs, Add, Expr, Heaviside, Max, Min, Mul, Piecewise, Symbol, cos, exp, expand, sin
 
+from derive.activation.corners import split_at_poles
 from derive.activation.pieces import piece_function, rational
 from derive.gaussian.enclosure.growth import ball
 from derive.gaussian.enclosure.hermite_coefficients import hermite
@@ -224,7 +225,7 @@ def _prepared(expr: Expr, parameters: tuple) -> Analysed:
             (mid, exp), (rad, rad_exp) = key
             key = arb((mid, exp), (rad, rad_exp))
         numbers[name] = key
-    return prepare(piece_function(stable(expr), numbers))
+    return prepare(split_at_poles(piece_function(stable(expr), numbers)))
 
 
 def _bits(digits: int) -> int:

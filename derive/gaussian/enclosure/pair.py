@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import flint
 from flint import acb, arb
 
-from derive.gaussian.enclosure.corners import clipped, corners, poles
+from derive.gaussian.enclosure.corners import clipped, corners, is_integrable, poles
 from derive.gaussian.enclosure.flat import flat_error, flattened
 from derive.gaussian.enclosure.grid import tensor
 from derive.gaussian.enclosure.growth import Bound, ball, tail
@@ -26,7 +26,10 @@ NARROW = 0.02
 MARGIN = 2
 """How far from a singular line the conditional rule keeps, in standard deviations of w."""
 ATTEMPTS = 3
-FARTHEST_POLE = 60
+WIDE = 1600
+"""Variances from which on a function may be a monomial over most of the mass."""
+FARTHEST_POLE, FARTHEST_REACH = 60, 2000
+NEAR, REMOTE = 6, 35
 
 
 def enclose_pair(
@@ -70,7 +73,12 @@ def enclose_pair(
     if c == 1 or c == -1:
         with flint.ctx.workprec(int(7 * digits) + 60):
             slope = _ratio(q1, q2) * (1 if c == 1 else -1)
-        return enclose_one(LineProduct(first, second, slope), q1, digits=digits)
+            doubt = arb(0)
+            if q1 > WIDE or q2 > WIDE:
+                sigmas = ball(q1).sqrt(), (ball(q1).sqrt() * abs(slope))
+                goal = _size(first, sigmas[0]) * _size(second, sigmas[1]) * 10.0**-digits
+                first, second, doubt = _flat(first, second, sigmas, goal, digits)
+        return enclose_one(LineProduct(first, second, slope), q1, digits=digits) + arb(0, doubt.upper())
     if first.parity * second.parity < 0:
         return arb(0)
     return _inside(first, second, q1, q2, c, digits)
@@ -78,6 +86,12 @@ def enclose_pair(
 
 def _inside(f, g, q1, q2, c, digits: int) -> arb:
     """The case 0 < |c| < 1: rules tried at growing precision."""
+    for h in (f, g):
+        for k, _, near in corners(h):
+            if not is_integrable(near):
+                where = f"x = {h.breaks[k].str(6, radius=False)}"
+                why = "|f| <= distance**-b with b < 1 is not proved there"
+                raise Unsupported("a factor is not certainly integrable next to a point", where=where, why=why)
     result, before = arb("nan"), None
     precision = int(3.33 * digits) + 40
     for _ in range(ATTEMPTS):
@@ -188,6 +202,10 @@ def _image(span: tuple[arb, arb], c: arb, s: arb, reach: float) -> tuple[arb, ar
 def _size(f, sigma: arb) -> float:
     """About sqrt(E f^2), to choose the tolerance (nothing rests on it); the growth of f where f vanishes nearby."""
     steps = [(k / 2 + 1 / 64, 0.5) for k in range(14)] + [(2.0**-k, 2.0**-k * log(2)) for k in range(2, 40)]
+    for edge in f.breaks:  # hard-shrink: nothing below its threshold
+        place = float(abs(edge / sigma).mid())
+        if NEAR < place < REMOTE:
+            steps += [(place + (k + 0.5) / place, 1 / place) for k in range(8)]
     total = arb(0)
     for place, width in steps:
         for x in (place, -place):
@@ -222,6 +240,8 @@ def _reach(f, g, sigmas: tuple[arb, arb], s: arb, goal: float) -> tuple[float, a
         raise Unsupported("a function has a pole far out", why=f"{reach:.3g} standard deviations away")
     while not rest < goal:
         reach += 0.25
+        if reach > FARTHEST_REACH:
+            raise Unsupported("the expectation has no certified range", why="its tails do not fall below its size")
         r = arb(reach)
         rest = tail(first * second, sigma, r, degree=1)
         if farthest > 0:

@@ -47,7 +47,9 @@ class LineProduct:
             i += sum(1 for _, owner in cluster if owner == 0)
             j += step * sum(1 for _, owner in cluster if owner == 1)
             edges = [edge for edge, _ in cluster]
-            if all(edge.is_exact() and edge == edges[0] for edge in edges) or len(cluster) == 1:
+            # f(x)^2: the breaks of both are the same numbers, though they may be known as balls only
+            same = self.f is self.g and self.slope.is_exact() and self.slope == 1 and len(cluster) == 2
+            if same or len(cluster) == 1 or all(edge.is_exact() and edge == edges[0] for edge in edges):
                 breaks.append(edges[0])
             else:
                 hull = edges[0]
