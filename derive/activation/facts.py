@@ -18,6 +18,7 @@ from derive.activation.interval import INF, Range
 from derive.activation.jumps import Jump, jumps, vanishes_at
 from derive.activation.normal_form import normal_form
 from derive.activation.ranges import Ranges
+from derive.activation.tail import Tail
 from derive.activation.terms import NormalForm, breakpoints, is_ordered
 from derive.program.symbols import X
 from derive.records import REAL_LINE, DomainError, Interval, Unsupported
@@ -124,6 +125,13 @@ class Facts:
         except Unsupported:
             return None
 
+    def _power(self, side: int) -> float | None:
+        """The power of |x| that bounds a function of at most algebraic growth, not rounded up to a whole one."""
+        numbers = Ranges(arb(0), arb(0), {})
+        start = max([arb(4), *(numbers(abs(point)).high + 1 for point in self.breakpoints)])
+        log = Tail(side, start, {}).above(self.form.cells[-1 if side > 0 else 0].value)
+        return None if log is None or log.b != 0 or log.s != 0 else float(log.n)
+
     @cached_property
     def growth_text(self) -> tuple[str, str]:
         """The growth at -infinity and +infinity in words."""
@@ -133,7 +141,8 @@ class Facts:
         value = self.form.cells[-1 if side > 0 else 0].value
         if value.is_polynomial(X):
             degree = Poly(value, X).degree() if value.has(X) else 0
-            return {0: f"constant {value}", 1: "linear"}.get(degree, f"like |x|^{degree}")
+            constant = str(value).replace("**", "^").replace("*", " ")
+            return {0: f"constant {constant}", 1: "linear"}.get(degree, f"like |x|^{degree}")
         found = self.growth[side > 0]
         if found is None:
             open_parameters = sorted(s.name for s in value.free_symbols - {X})
@@ -145,6 +154,11 @@ class Facts:
             return f"at most exp({' + '.join(rates)})".replace("+ -", "- ") + (f" |x|^{found.n}" if found.n else "")
         if found.s < 0 or found.b < 0:
             return "decays exponentially"
+        power = self._power(side)
+        if power is not None and power < 0:
+            return f"decays at least like |x|^{power:.6g}"
+        if power is not None and 0 < power < found.n:
+            return f"at most like |x|^{power:.6g}"
         return {0: "bounded", 1: "at most linear"}.get(found.n, f"at most like |x|^{found.n}")
 
 

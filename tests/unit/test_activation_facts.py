@@ -264,3 +264,11 @@ def test_simplest_rational():
     assert simplest(Fraction(314, 100), Fraction(315, 100)) == Fraction(22, 7)
     assert simplest(Fraction(-7, 10), Fraction(-6, 10)) == Fraction(-2, 3)
     assert simplest(Fraction(-1), Fraction(1)) == 0
+
+
+def test_growth_says_what_is_true_in_words():
+    assert facts(1 / (1 + x**2)).growth_text == ("decays at least like |x|^-2",) * 2
+    assert facts(x / (1 + x**2)).growth_text == ("decays at least like |x|^-1",) * 2
+    assert facts(sqrt(Abs(x))).growth_text == ("at most like |x|^0.5",) * 2
+    assert facts(x * tanh(x)).growth_text == ("at most linear",) * 2
+    assert facts(Max(x, -2 * a**2)).growth_text == ("constant -2 a^2", "linear")
