@@ -45,4 +45,4 @@ def claims(subject: Subject) -> Iterator[Claim]:
     )  # fmt: skip
 
 
-CHECK = Check("depth_gradient", (), claims, order=120, rests_on=("chi", "variance_map"))
+CHECK = Check("depth_gradient", (), claims, order=120, rests_on=("chi",))

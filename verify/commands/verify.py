@@ -21,7 +21,7 @@ EPILOG = """Examples:
 @click.command("verify", cls=TextCommand, epilog=EPILOG)
 @text_argument
 @value_options
-@click.option("--budget", default="60s", show_default=True, help="Time for sampling: 30s, 2min.")
+@click.option("--budget", default="60s", show_default=True, help="Time for everything: 30s, 2min.")
 @click.option("--until", default="0.1%", show_default=True, help="Sample a claim until it resolves this error.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of points and samples.")
 @click.option("--device", default="auto", show_default=True, type=click.Choice(("auto", "cpu", "cuda")))
