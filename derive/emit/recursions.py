@@ -25,7 +25,7 @@ class Library:
     joined: str
 
 
-_BLOCK = "max(1, 4194304//max(1, gram[..., 0].{size}))"
+_BLOCK = "max(1, 1048576//max(1, gram[..., 0].{size}))"
 
 LIBRARIES = {
     "numpy": Library(

@@ -22,6 +22,7 @@ from derive.gaussian.node import GaussianE
 from derive.program.symbols import DELTA, K, X
 from derive.records import Kind, Unsupported
 from derive.surface.emission_series import series_function
+from derive.surface.kept import kept_text
 from derive.surface.partials import stated
 from derive.surface.results import resolve
 from derive.surface.series import SeriesResult
@@ -64,7 +65,11 @@ def activation_code(phi: Activation, backend: str) -> str:
 
 def result_code(result: Result, backend: str, box: Any = None) -> str:
     """A module with the result as one function; Kind and accuracy stand in its docstring."""
-    return results_code({function_name(result): result}, backend, f"{result.title}: {result.kind}.", box=box)
+
+    def text() -> str:
+        return results_code({function_name(result): result}, backend, f"{result.title}: {result.kind}.", box=box)
+
+    return text() if isinstance(result, SeriesResult) else kept_text(result, backend, box, text)
 
 
 def results_code(
