@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import flint
 import mpmath
-from sympy import Derivative, Dummy, Expr, Integer, Symbol, count_ops, sqrt
+from sympy import Derivative, Dummy, Expr, Integer, Symbol, sqrt
 
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
 from derive.gaussian.answer import answer
-from derive.gaussian.decompose import KINKS
 from derive.gaussian.divergence import infinite
 from derive.gaussian.enclosure import enclose
 from derive.gaussian.factors import pair_factors
+from derive.gaussian.forms import cancels, canonical, closed_form, closed_partial, differentiate_closed, partial_form
 from derive.gaussian.maxima import reduced
-from derive.gaussian.node import GaussianE, pair, single
+from derive.gaussian.node import GaussianE, pair
 from derive.program import Program, freeze, run_balls
-from derive.program.symbols import DELTA, Q1, Q2, C, K, Q, U, V, X
+from derive.program.symbols import DELTA, Q1, Q2, C, K, X
 from derive.records import Enclosure, EocError, Kind, Undefined, Unsupported
 
 Values = Mapping[str, Any]
@@ -182,20 +182,6 @@ def _converges(node: GaussianE, values: Values, digits: int) -> bool:
     return not positive or _holds(positive, {**values, **numeric_law(node, values, digits)})
 
 
-def differentiate_closed(closed: Expr, part: Derivative) -> Expr:
-    """The derivative of a closed form, through Delta = q1*q2 - K**2 as well."""
-    for symbol, count in part.variable_count:
-        for _ in range(int(count)):
-            closed = closed_partial(closed, symbol)
-    return closed
-
-
-def closed_partial(closed: Expr, symbol: Symbol) -> Expr:
-    """d/ds of a closed form in (q1, q2, K, Delta), Delta being q1*q2 - K**2."""
-    inner = {Q1: Q2, Q2: Q1, K: -2 * K}.get(symbol, Integer(0))
-    return closed.diff(symbol) + closed.diff(DELTA) * inner
-
-
 def differentiate(template: Expr, symbol: Symbol) -> Expr:
     """d/ds of an expression in nodes; derivatives of nodes stay unevaluated until they are resolved."""
     parts = outermost(template)
@@ -240,53 +226,6 @@ def _degenerate(node: GaussianE, values: Values) -> bool:
     return node.cov.rows == 2 and "c" in values and not isinstance(values["c"], flint.arb) and abs(values["c"]) == 1
 
 
-def canonical(node: GaussianE) -> GaussianE:
-    """The node with the reserved symbols for its law: a centred single in q, a centred pair in (q1, q2, K)."""
-    if not node.mean.is_zero_matrix:
-        return node
-    if node.cov.rows == 1:
-        return single(node.body.subs(node.variables[0], X), Q)
-    if node.cov.rows == 2:
-        first, second = node.variables
-        body = node.body.subs({first: U, second: V}, simultaneous=True)
-        return GaussianE(type(node.integrand)((U, V), body), pair(X, X).cov)
-    return node
-
-
-def closed_form(node: GaussianE) -> Expr | None:
-    """The closed form of a node in its own law's symbols, or None."""
-    return _in_law(node, answer(canonical(node)).closed)
-
-
-def partial_form(node: GaussianE) -> Expr | None:
-    """A node of one variable without a closed form as a closed part and a simpler node, or None.
-
-    Simpler: some of its pieces are gone, or its integrand is shorter; (1 - tanh(x)**2)**2 is better left alone.
-    """
-    partial = answer(canonical(node)).partial if node.cov.rows == 1 else None
-    if partial is None:
-        return None
-    if not node.body.has(*KINKS) and any(count_ops(p.body) >= count_ops(node.body) for p in partial.atoms(GaussianE)):
-        return None
-    return _in_law(node, partial)
-
-
-def cancels(node: GaussianE) -> bool:
-    """Whether the closed form of a node loses digits in floating point, so that code had better integrate."""
-    return answer(canonical(node)).cancels
-
-
-def _in_law(node: GaussianE, closed: Expr | None) -> Expr | None:
-    """An expression in the reserved symbols in those of a node's own law."""
-    if closed is None or canonical(node) == node:
-        return closed
-    if node.cov.rows == 1:
-        return closed.subs(Q, node.cov[0, 0])
-    q1, q2, k = node.cov[0, 0], node.cov[1, 1], node.cov[0, 1]
-    delta = DELTA if (q1, q2, k) == (Q1, Q2, K) else q1 * q2 - k**2
-    return closed.subs({Q1: q1, Q2: q2, K: k, DELTA: delta}, simultaneous=True)
-
-
 def numeric_law(node: GaussianE, values: Values, digits: int) -> dict[str, Any]:
     """The numeric law of a node: q, or q1, q2, c (with K, Delta), with `edge` where |c| = 1 or a variance is 0."""
     if not node.mean.is_zero_matrix or node.cov.rows > 2:
@@ -303,15 +242,48 @@ def numeric_law(node: GaussianE, values: Values, digits: int) -> dict[str, Any]:
         q = entry(node.cov[0, 0])
         return {"q": q, "edge": q == 0}
     q1, q2 = entry(node.cov[0, 0]), entry(node.cov[1, 1])
-    correlation = node.cov[0, 1] / sqrt(node.cov[0, 0] * node.cov[1, 1])
-    if "c" in values and (node.cov[0, 1] == K or correlation == C):
-        c = values["c"]
-    elif correlation.is_Rational:
-        c = Fraction(int(correlation.p), int(correlation.q))
-    else:
-        c = ball(entry(node.cov[0, 1])) / (ball(q1) * ball(q2)).sqrt()
+    c = _correlation(node, values, q1, q2, entry)
     edge = q1 == 0 or q2 == 0 or ((abs(c) == 1) if not isinstance(c, flint.arb) else not (abs(c) < 1))
     law = {"q1": q1, "q2": q2, "c": c, "edge": edge}
     law["K"] = ball(c) * (ball(q1) * ball(q2)).sqrt()
     law["Delta"] = ball(q1) * ball(q2) * (1 - ball(c)) * (1 + ball(c))
     return law
+
+
+def _correlation(node: GaussianE, values: Values, q1: Any, q2: Any, entry: Callable[[Expr], Any]) -> Any:
+    """The correlation of a pair, exact where it is decided: given, rational, 0 or +-1."""
+    correlation = node.cov[0, 1] / sqrt(node.cov[0, 0] * node.cov[1, 1])
+    if "c" in values and (node.cov[0, 1] == K or correlation == C):
+        return values["c"]
+    if q1 == 0 or q2 == 0:
+        return Fraction(0)
+    if correlation.is_Rational:
+        return Fraction(int(correlation.p), int(correlation.q))
+    k = entry(node.cov[0, 1])
+    if not any(isinstance(value, flint.arb) for value in (q1, q2, k)):
+        q1, q2, k = Fraction(q1), Fraction(q2), Fraction(k)
+        if k * k in (0, q1 * q2):
+            return Fraction((k > 0) - (k < 0))
+    return ball(k) / (ball(q1) * ball(q2)).sqrt()
+
+
+__all__ = [
+    "Values",
+    "ball",
+    "cancels",
+    "canonical",
+    "closed_form",
+    "closed_partial",
+    "differentiate",
+    "differentiate_closed",
+    "evaluate",
+    "largest_slope",
+    "node_ball",
+    "number",
+    "numeric_law",
+    "outermost",
+    "partial_form",
+    "plain_ball",
+    "price",
+    "to_enclosure",
+]

@@ -121,7 +121,8 @@ def _law(node: GaussianE, values: Values) -> tuple[np.ndarray, np.ndarray] | Non
     """The mean and covariance there; None where the latter is not positive definite (unless it never is)."""
     cov = _numeric(node.cov, values)
     smallest = np.linalg.eigvalsh(cov).min()
-    if smallest > 1e-3 * np.trace(cov) or (not node.cov.free_symbols and smallest > -1e-12):
+    degenerate = not node.cov.free_symbols or node.cov.det().expand() == 0
+    if smallest > 1e-3 * np.trace(cov) or (degenerate and smallest > -1e-12):
         return _numeric(node.mean, values).ravel(), cov
     return None
 

@@ -29,14 +29,26 @@ class Printer:
         for p in sorted(radicals, key=str):
             if scalars.divides(p, coefficient.denom):
                 coefficient = coefficient * p
-                below.append(self.root(p))
+                below.append((p, self.root(p)))
             else:
                 above.append(self.root(p))
+        coefficient = self._powers(coefficient, below)
         bodies = sorted((p for p in radicals if not isinstance(p, int)), key=str)
         numerator = self.polynomial(coefficient.numer)
         for p in bodies:
             numerator = min(numerator, self._around(coefficient.numer, p), key=count_ops)
-        return numerator * Mul(*above) / (self.polynomial(coefficient.denom) * Mul(*below))
+        return numerator * Mul(*above) / (self.polynomial(coefficient.denom) * Mul(*[root for _, root in below]))
+
+    def _powers(self, coefficient, below: list):
+        """What is left of a coefficient when the bodies of the radicals below the bar leave it whole.
+
+        So 4 q/(1 - 4 q)**(3/2) is not -4 q/(sqrt(1 - 4 q) (4 q - 1)).
+        """
+        for p in [p for p, _ in below if not isinstance(p, int)]:
+            while not coefficient.denom.is_ground and self.scalars.divides(p, coefficient.denom):
+                coefficient = coefficient * p
+                below.append((0, self.polynomial(p)))
+        return coefficient
 
     def root(self, radical) -> Expr:
         """The square root of a radical."""

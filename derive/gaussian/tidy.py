@@ -17,6 +17,8 @@ from derive.gaussian.scalars import Scalars
 from derive.gaussian.shapes import Printer
 
 Term = tuple[Key, object]
+MANY = 24
+"""Of longer sums no common factor is taken out: nobody reads them, and a second form takes seconds."""
 
 
 def cost(expr: Expr) -> int:
@@ -32,7 +34,7 @@ def tidy(closed: Closed) -> Expr:
     summands = _angles(dict(closed.terms), closed.scalars)
     common = _common([coefficient for _, coefficient, _ in summands], closed.scalars)
     forms = [_sum(summands, printer)]
-    if common is not None:
+    if common is not None and len(summands) <= MANY:
         rest = _sum([(outer, coefficient / common, special) for outer, coefficient, special in summands], printer)
         forms.append(printer.coefficient(common, frozenset()) * rest)
     return min(forms, key=cost)

@@ -1,0 +1,76 @@
+"""Nodes and their closed forms in the symbols of their own law."""
+
+from __future__ import annotations
+
+from sympy import Derivative, Expr, Integer, Symbol, count_ops
+
+from derive.gaussian.answer import answer
+from derive.gaussian.decompose import KINKS
+from derive.gaussian.node import GaussianE, pair, single
+from derive.program.symbols import DELTA, Q1, Q2, K, Q, U, V, X
+
+
+def canonical(node: GaussianE) -> GaussianE:
+    """The node with the reserved symbols for its law: a centred single in q, a centred pair in (q1, q2, K)."""
+    if not node.mean.is_zero_matrix:
+        return node
+    if node.cov.rows == 1:
+        return single(node.body.subs(node.variables[0], X), Q)
+    if node.cov.rows == 2:
+        first, second = node.variables
+        body = node.body.subs({first: U, second: V}, simultaneous=True)
+        return GaussianE(type(node.integrand)((U, V), body), pair(X, X).cov)
+    return node
+
+
+def closed_form(node: GaussianE) -> Expr | None:
+    """The closed form of a node in its own law's symbols, or None."""
+    if node.cov.rows == 2 and node.cov.det().expand() == 0:
+        return answer(node).closed  # one variable in truth: a formula of two means nothing there
+    return _in_law(node, answer(canonical(node)).closed)
+
+
+def partial_form(node: GaussianE) -> Expr | None:
+    """A node of one variable without a closed form as a closed part and a simpler node, or None.
+
+    Simpler: some of its pieces are gone, or its integrand is shorter; (1 - tanh(x)**2)**2 is better left alone.
+    """
+    partial = answer(canonical(node)).partial if node.cov.rows == 1 else None
+    if partial is None:
+        return None
+    if not node.body.has(*KINKS) and any(count_ops(p.body) >= count_ops(node.body) for p in partial.atoms(GaussianE)):
+        return None
+    return _in_law(node, partial)
+
+
+def cancels(node: GaussianE) -> bool:
+    """Whether the closed form of a node loses digits in floating point, so that code had better integrate."""
+    return answer(canonical(node)).cancels
+
+
+def _in_law(node: GaussianE, closed: Expr | None) -> Expr | None:
+    """An expression in the reserved symbols in those of a node's own law."""
+    if closed is None or canonical(node) == node:
+        return closed
+    if node.cov.rows == 1:
+        return closed.subs(Q, node.cov[0, 0])
+    q1, q2, k = node.cov[0, 0], node.cov[1, 1], node.cov[0, 1]
+    delta = DELTA if (q1, q2, k) == (Q1, Q2, K) else q1 * q2 - k**2
+    return closed.subs({Q1: q1, Q2: q2, K: k, DELTA: delta}, simultaneous=True)
+
+
+def differentiate_closed(closed: Expr, part: Derivative) -> Expr:
+    """The derivative of a closed form, through Delta = q1*q2 - K**2 as well."""
+    for symbol, count in part.variable_count:
+        for _ in range(int(count)):
+            closed = closed_partial(closed, symbol)
+    return closed
+
+
+def closed_partial(closed: Expr, symbol: Symbol) -> Expr:
+    """d/ds of a closed form in (q1, q2, K, Delta), Delta being q1*q2 - K**2."""
+    inner = {Q1: Q2, Q2: Q1, K: -2 * K}.get(symbol, Integer(0))
+    return closed.diff(symbol) + closed.diff(DELTA) * inner
+
+
+__all__ = ["cancels", "canonical", "closed_form", "closed_partial", "differentiate_closed", "partial_form"]
