@@ -76,7 +76,7 @@ def _add(a: Polynomial, b: Polynomial) -> Polynomial:
     total = dict(a)
     for key, value in b.items():
         total[key] = total.get(key, Integer(0)) + value
-    return {key: value for key, value in ((k, expand(v)) for k, v in total.items()) if value != 0}
+    return {key: value for key, value in ((k, expand(v) if v.args else v) for k, v in total.items()) if value != 0}
 
 
 def gathered(atoms: list[Atom]) -> list[Atom]:

@@ -41,7 +41,7 @@ from derive.records import Unsupported
 
 KINKS = (Abs, Max, Min, Heaviside, sign, Piecewise)
 MAX_ATOMS = 400
-MAX_PRODUCTS = 8000
+MAX_PRODUCTS = 5000
 """Products of coefficients in one product of sums: beyond it the expansion alone takes longer than an answer may."""
 
 

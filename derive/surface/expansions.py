@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
-from sympy import Derivative, Dummy, Expr, Integer, Poly, PolynomialError, Rational, latex, oo
+from sympy import Derivative, Dummy, Expr, Integer, PoleError, Poly, PolynomialError, Rational, latex, oo
 
 from derive.gaussian import numbers
 from derive.gaussian.asymptotics import Expansion, expand_large, expand_small
@@ -156,6 +156,14 @@ def limit_at_zero(template: Expr, values: Mapping[str, Any], digits: int) -> Enc
     return certified(found.coefficient(0), given, digits)
 
 
+def formal(expr: Expr, symbol: Expr, place: Expr, order: int) -> Expr:
+    """SymPy's series of a closed formula. Raises Unsupported where SymPy knows none."""
+    try:
+        return expr.series(symbol, place, order)
+    except (PoleError, NotImplementedError, ValueError) as error:
+        raise Unsupported(f"no expansion in {symbol}", where=str(expr)[:80], why=str(error).strip()) from None
+
+
 def point(at: Any) -> Expr:
     """The point of an expansion as SymPy's 0, oo, or a rational."""
     if at in ("oo", "inf", oo) or at == float("inf"):
@@ -164,4 +172,4 @@ def point(at: Any) -> Expr:
     return Rational(number.numerator, number.denominator)
 
 
-__all__ = ["ExpansionResult", "expand", "limit_at_zero", "point"]
+__all__ = ["ExpansionResult", "expand", "formal", "limit_at_zero", "point"]

@@ -216,7 +216,9 @@ class Result:
         if target is None or self.expr.has(GaussianE):
             why = "; ".join(self.blockers) or f"it does not depend on {name}"
             raise blocked or Unsupported(f"no expansion in {name}", why=why)
-        return self.expr.series(target, place, order)
+        from derive.surface.expansions import formal
+
+        return formal(self.expr, target, place, order)
 
     def as_series(self, accuracy: Any = "1e-14") -> Result:
         """The result with tanh, the logistic function, softplus and their kin as finite mixtures of error functions.

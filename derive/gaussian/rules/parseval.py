@@ -33,8 +33,10 @@ from sympy import (
 from derive.gaussian.decompose import decompose
 from derive.gaussian.factors import pair_factors
 from derive.gaussian.node import GaussianE, pair
+from derive.gaussian.polynomials import written_out
 from derive.gaussian.rule import Rule
 from derive.gaussian.stops import Blocked
+from derive.gaussian.summands import MOST
 from derive.program.symbols import DELTA, X
 from derive.records import Unsupported
 
@@ -84,6 +86,8 @@ def rewrite(node: GaussianE) -> Expr | None:
 
 def _transform(f: Expr) -> Transform | None:
     """The transform of waves over powers of x; None where f is no such sum or has a pole at 0."""
+    if written_out(f) > MOST:
+        return None
     flat = expand(_unfilled(f).replace(sinc, lambda y: sin(y) / y), power_exp=False, log=False)
     power = max(-_degree(term) for term in Add.make_args(flat))
     if not 0 < power <= HIGHEST:
