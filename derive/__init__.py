@@ -14,13 +14,13 @@ _HOMES = {
     "Result": "derive.surface.results",
     "Theory": "derive.surface.blocks",
     "expect": "derive.surface.questions",
+    "shape": "derive.surface.shaping",
     "theory": "derive.surface.blocks",
     "Block": "derive.layers.block",
     "Enclosure": "derive.records",
     "EocError": "derive.records",
     "Kind": "derive.records",
 }
-
 
 
 def _layers() -> dict[str, str]:

@@ -50,7 +50,7 @@ def operating_point(
     increasing = bool((np.diff(after([float(q) for q in grid()])) >= 0).all())
     points = _with_basins(points, roots) if increasing else points
     attractor, tendency = _attractor(excess, roots, q0) if increasing else _followed(after, roots, q0)
-    proved = {"certificate": certificate, "ends": ends}
+    proved: dict[str, Any] = {"certificate": certificate, "ends": ends}
     if attractor is None:
         rates = to_zero(phi, values) if phi is not None and tendency == "falls to 0" else ()
         return OperatingPoint(points, None, None, None, tendency, rates=rates, **proved)
@@ -100,7 +100,7 @@ def _scale_invariant(
     gradient = "exploding" if chi > 1 else "vanishing" if chi < 1 else "critical"
     stays = middle.contains(flint.arb("0.5"))
     geometry = "c stays" if stays and bias == 0 else "c -> 1, as a power law"
-    proved = {"certificate": "V is affine in q", "ends": ("", "")}
+    proved: dict[str, Any] = {"certificate": "V is affine in q", "ends": ("", "")}
     rates: tuple[Any, ...] = ()
     if phi is not None and not (chi < 1 and bias > 0):
         rates = (scale_invariant_correlation(phi, growing=bias > 0 and not chi > 1),)
