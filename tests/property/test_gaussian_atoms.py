@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Heaviside, Rational, cos, exp, sin
@@ -18,7 +19,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 @st.composite
 def atoms(draw):
-    """polynomial x (Gaussian, exponential, cdf) x one step or one wave."""
+    """polynomial x (Gaussian, exponential, cdf, waves) x one step."""
     body = sum(draw(NUMBERS) * X**k for k in range(draw(st.integers(1, 4))))
     shape = draw(st.sampled_from(("cdf", "exp", "bump", "wave")))
     slope, offset = draw(NUMBERS), draw(NUMBERS)
@@ -29,7 +30,7 @@ def atoms(draw):
         "wave": cos(slope * X + offset) + sin(X),
     }[shape]
     threshold = None
-    if shape != "wave" and draw(st.booleans()):
+    if draw(st.booleans()):
         threshold = draw(NUMBERS)
         body *= Heaviside(draw(st.sampled_from((1, -1))) * (X - threshold))
     return body, threshold
@@ -49,11 +50,40 @@ def quadrature(body, threshold, q):
     return float(weights @ values), float(weights @ np.abs(values))
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
-@given(atoms(), st.fractions(Rational(1, 4), 3, max_denominator=7))
-def test_closed_forms_of_random_atoms(atom, q):
-    body, threshold = atom
+@st.composite
+def algebraic(draw):
+    """Powers of x times powers of sqrt(b x**2 + a), on the line or half of it, and an atom."""
+    a, b = abs(draw(NUMBERS)) + Rational(1, 3), abs(draw(NUMBERS)) + Rational(1, 5)
+    k, half = draw(st.integers(-7, 5)), draw(st.booleans())
+    degree = 2 * draw(st.integers(0, 2)) + (half and k % 2)
+    body = draw(NUMBERS) * X + X**degree * (b * X**2 + a) ** Rational(k, 2)
+    return (body * Heaviside(X), Rational(0)) if half else (body, None)
+
+
+def agrees(body, threshold, q):
     found = answer(single(body))
     expected, scale = quadrature(body, threshold, float(q))
     value = float(found.closed.subs(Q, Rational(q.numerator, q.denominator)).rewrite("erf").evalf(25))
-    assert abs(value - expected) <= 1e-11 * (scale + 1e-3)
+    return abs(value - expected) <= 1e-11 * (scale + 1e-3)
+
+
+VARIANCES = st.fractions(Rational(1, 4), 3, max_denominator=7)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(atoms(), VARIANCES)
+def test_closed_forms_of_random_atoms(atom, q):
+    assert agrees(*atom, q)
+
+
+@settings(max_examples=6, deadline=None, derandomize=True)
+@given(algebraic(), VARIANCES)
+def test_closed_forms_of_random_algebraic_functions(function, q):
+    assert agrees(*function, q)
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.one_of(atoms(), algebraic()), VARIANCES)
+def test_closed_forms_of_many_random_functions(function, q):
+    assert agrees(*function, q)
