@@ -44,8 +44,8 @@ def shape(phi: Any, *, parameter: str = "", input_shift: Any = None, second_mome
     phi           an Activation, or what one is made of
     second_moment E of the square (default 1)
     targets       mean; chi = C'(1) (times the second moment); chi_parallel = Q'(1) = dV/dq at q = 1;
-                  curvature = C''(1); c0 = C(0), which fixes |mean|. Mean and second moment fix g and d, or else chi does; what is left is
-                  met by the input scale a and shift b
+                  curvature = C''(1); c0 = C(0), which fixes |mean|. Mean and second moment fix g and d, or else chi
+                  does; what is left is met by the input scale a and shift b
     input_shift   fixes b (a function such as ReLU has no use for two of a, b)
     parameter     the name of a parameter of phi that is solved for, with g, in place of a, b, d: one target besides
                   the second moment
