@@ -18,7 +18,7 @@ from derive.layers.dense import Dense
 from derive.layers.elementwise import Elementwise
 from derive.layers.nested import every_stage
 from derive.layers.stage import Stage
-from derive.program.symbols import Q1, SIGMA_B, SIGMA_W, Q
+from derive.program.symbols import Q1, Q2, SIGMA_B, SIGMA_W, C, K, Q
 from derive.records import EdgePoint, EocError, Interval, OperatingPoint
 from derive.show.printer import latex
 from derive.surface.activations import Activation
@@ -125,9 +125,11 @@ class Theory:
     @cached_property
     def chi(self) -> Result:
         """The gradient gain sigma_w^2 E phi'(sqrt(q) Z)^2; infinite for a function that jumps."""
-        finite = self.maps.backward.xreplace({Q1: Q})
+        # the gain of a batch normalisation knows the correlation of the batch's inputs
+        finite = self.maps.backward.xreplace({Q1: Q, Q2: Q}).xreplace({K: C * Q})
         template = oo if self.maps.jumps else finite
-        names = ("q", "sigma_w") if SIGMA_W in finite.free_symbols else ("q",)
+        law = ("q", "c") if C in finite.free_symbols else ("q",)
+        names = (*law, *(s.name for s in (SIGMA_W, SIGMA_B) if s in finite.free_symbols))
         return self._result(template, names, "gradient gain", r"\chi(q)")
 
     @cached_property

@@ -35,6 +35,7 @@ BLOCKS = [
     "sum(relu >> dense, tanh >> dense(0.5, 0.2))",
     "dense >> concat(relu, sin(x))",
     "dense >> concat(tanh, gelu)",
+    "dense >> relu >> conv(kernel=3, groups=2)",
     pytest.param("dense >> relu >> maxpool(3)", marks=pytest.mark.slow),
     pytest.param("dense >> maxpool(2) >> tanh", marks=pytest.mark.slow),
     pytest.param("dense >> avgpool(2) >> gelu", marks=pytest.mark.slow),
@@ -126,7 +127,7 @@ def test_every_layer_is_measured():
         if isinstance(text, str)
         for stage in every_stage(read_block(text).stages)
     }
-    assert set(layers()) <= seen | {"dense"}
+    assert set(layers()) <= seen | {"dense", "batchnorm"}
 
 
 def test_pooled_relu_has_two_critical_gains():
@@ -145,3 +146,48 @@ def test_what_has_no_meaning_is_refused():
         _ = theory("dense >> relu >> dropout(1.5)").second_moment
     with pytest.raises(EocError, match="end in a Dense"):
         _ = theory("sum(relu, tanh)").second_moment
+
+
+def test_batch_normalisation_over_a_large_batch():
+    torch.set_num_threads(1)
+    generator, batch, width = torch.Generator().manual_seed(5), 160, 900
+    tools = finite(generator)
+    common = torch.randn((1, width), generator=generator, dtype=torch.float64)
+    own = torch.randn((batch, width), generator=generator, dtype=torch.float64)
+    x = ((1.3 * 0.4) ** 0.5 * common + (1.3 * 0.6) ** 0.5 * own).requires_grad_()
+    block = read_block("dense >> batchnorm >> relu")
+    y = act(block.cycle()[:-1], x, tools)
+    probe = torch.randn(width, generator=generator, dtype=torch.float64)
+    gradient = torch.autograd.grad(y[0] @ probe, x)[0]
+    t = theory(block)
+    want = float(t.chi.number(q=1.3, c=0.4, sigma_w=1))
+    gradient, y = gradient.detach(), y.detach()
+    assert float((gradient**2).sum() / (probe @ probe)) == pytest.approx(want, rel=0.1)
+    assert float((y[0] ** 2).mean()) == pytest.approx(float(t.second_moment.number(q=1.3)), rel=0.1)
+
+
+def test_batch_normalised_relu_explodes_by_pi_over_pi_minus_one():
+    # next layer: q = sigma_w^2/2, c = (1/2pi)/(1/2) = 1/pi
+    t = theory("dense >> batchnorm >> relu")
+    from math import pi
+
+    q = 0.5 * 1.7**2
+    found = t.chi.number(q=q, c=1 / pi, sigma_w=1.7)
+    assert float(found) == pytest.approx(pi / (pi - 1), rel=1e-12)
+
+
+def test_convolutions_have_the_fans_that_keep_variances():
+    conv = layers()["conv"]
+    assert conv(kernel=3, groups=4).fans(4, 4) == (9, 9)
+    assert conv(kernel=3, stride=2, groups=2).fans(8, 16) == (36, 18)
+    assert conv(kernel=3, padding="zeros").border(2) == Fraction(4, 9)
+    import numpy as np
+
+    line = conv(kernel=3, dims=1)
+    assert line.position_covariance(np.eye(8), 1.0, 0.0) == pytest.approx(np.eye(8))
+    lone = np.zeros((8, 8))
+    lone[0, 0] = 1
+    assert np.diag(line.position_covariance(lone, 1.0, 0.0)) == pytest.approx([1 / 3, 1 / 3, 0, 0, 0, 0, 0, 1 / 3])
+    assert conv(kernel=3, dims=1).position_covariance(np.ones((8, 8)), 2.0, 0.5)[3, 5] == pytest.approx(4.25)
+    with pytest.raises(EocError, match="padding"):
+        conv(padding="same")
