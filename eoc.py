@@ -27,6 +27,7 @@ EXTRAS = {
     "jax": "jax",
     "dask": "dask",
     "distributed": "dask",
+    "pyarrow": "sweep",
 }
 """Which extra brings an optional package."""
 

@@ -12,7 +12,7 @@ Array = np.ndarray
 LOWEST, HIGHEST, PER_DECADE = -11.875, 10.875, 8
 SLICE = 2000
 """Nodes scanned at once: it bounds the memory."""
-NOISE = 3e-14
+NOISE = 3e-13
 """|log(V/q)| below which floats see no motion: a scale-invariant function at its critical sigma_w."""
 
 
@@ -71,6 +71,8 @@ def _scan(maps: GridMaps, sigma_w: Array, sigma_b: Array, x: Array) -> _Scan:
         h = np.log(v) - x
         rises = ~(np.diff(v, axis=1) < -1e-12 * v[:, 1:]).any(1)
     sign = np.where(np.isfinite(h), np.where(h > -NOISE, 1, -1), 0)
+    # a scale-invariant function without biases at its critical sigma_w: V(q) = q throughout, up to rounding
+    sign[np.where(np.isfinite(h), np.abs(h), 0).max(1) < 1e-11] = 1
     node, left = np.nonzero(sign[:, :-1] * sign[:, 1:] < 0)
     extra = _hidden(maps, sigma_w, sigma_b, x, h)
     found = (np.concatenate(pair) for pair in zip((node, x[left], x[left + 1]), extra, strict=True))

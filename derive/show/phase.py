@@ -67,7 +67,7 @@ def phase_diagram(
 ) -> PhaseDiagram:
     """The phases over a rectangle of (sigma_w, sigma_b).
 
-    sigma_w, sigma_b  (first, last) or an ascending array of values
+    sigma_w, sigma_b  a tuple (first, last), or an ascending list or array of values
     n                 points along each side given by its ends
     q0                the starting variance whose attractor is shown where there are several
     parameters        a number for each parameter of the block
@@ -84,10 +84,12 @@ def phase_diagram(
     grid = phase_grid(maps, w, b, float(q0))
     edge, stable = edge_curve(theory, maps)
     given = ", ".join(f"{name} = {value}" for name, value in parameters.items())
-    name = title or theory.activation.name or repr(theory.block)
+    name = theory.activation.name or repr(theory.block)
     note = "the activation jumps: its gradient gain is infinite and it has no edge of chaos" if maps.jumps else ""
     kept = {field.name: getattr(grid, field.name) for field in fields(PhaseGrid)}
-    return PhaseDiagram(**kept, title=f"{name} ({given})" if given else name, edge=edge, edge_stable=stable, note=note)
+    return PhaseDiagram(
+        **kept, title=title or (f"{name} ({given})" if given else name), edge=edge, edge_stable=stable, note=note
+    )
 
 
 def axis(ends: Any, n: int, name: str, positive: bool = False) -> np.ndarray:
@@ -97,13 +99,13 @@ def axis(ends: Any, n: int, name: str, positive: bool = False) -> np.ndarray:
     except (TypeError, ValueError):
         raise EocError(f"{name} = {ends!r} is no range", instead=f"{name}=(0.5, 3)") from None
     low = values.min() if len(values) else -1.0
-    if len(values) < 2 or not np.isfinite(values).all() or (np.diff(values) <= 0).any() or low < 0:
+    if not len(values) or not np.isfinite(values).all() or (np.diff(values) <= 0).any() or low < 0:
         raise EocError(
             f"{name} = {ends!r} is no range", why="it wants ascending numbers >= 0", instead=f"{name}=(0.5, 3)"
         )
     if positive and low == 0:
         raise EocError(f"{name} begins at 0", why="without weights there is no signal", instead=f"{name}=(0.1, 3)")
-    return np.linspace(*values, n) if len(values) == 2 else values
+    return np.linspace(*values, n) if isinstance(ends, tuple) and len(values) == 2 else values
 
 
 def edge_curve(theory: Any, maps: TemplateMaps) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:

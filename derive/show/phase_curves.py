@@ -42,28 +42,41 @@ def cobweb(axes: Axes, x: Sequence[float], y: Sequence[float], start: float, ste
     axes.plot(xs, ys, color=GREEN, linewidth=0.9, alpha=0.9, label="layer after layer")
 
 
+def draw_map(axes: Axes, data: Mapping[str, Any], labels: tuple[str, str, str]) -> None:
+    """A map of one variable with the identity, its fixed points (filled: stable) and cobwebs.
+
+    data    x, y; points (value, stable); starts of cobwebs
+    labels  of the axes, and the title
+    """
+    axes.plot(data["x"], data["y"], color=BLUE, linewidth=1.8, label="map")
+    ends = [data["x"][0], data["x"][-1]]
+    axes.plot(ends, ends, color=GREY, linestyle=":", linewidth=1, label="identity")
+    for start in data["starts"]:
+        cobweb(axes, data["x"], data["y"], start)
+    for point, stable in data["points"]:
+        face, name = {
+            True: (ORANGE, "fixed point"), False: ("white", "fixed point, unstable"),
+            None: (GREY, "every point is fixed"),
+        }[stable]  # fmt: skip
+        axes.plot([point], [point], "o", color=ORANGE, markerfacecolor=face, markersize=6, label=name, zorder=5)
+    dress(axes, *labels)
+    axes.set_xlim(*ends)
+    axes.locator_params(axis="x", nbins=5)
+    handles, names = axes.get_legend_handles_labels()
+    once = dict(zip(names, handles, strict=True))
+    axes.legend(once.values(), once.keys(), fontsize=7.5, frameon=False)
+
+
 def maps_figure(title: str, variance: Mapping[str, Any], correlation: Mapping[str, Any] | None) -> Figure:
-    """V and C with fixed points (filled: stable) and cobwebs, from lists of numbers."""
-    count = 2 if correlation else 1
-    figure = new_figure(4.4 * count, 3.7)
-    panels = figure.subplots(1, count, squeeze=False)[0]
-    texts = (("$q$, variance at one layer", "$V(q)$, at the next", "variance map"),
-             ("$c$, correlation at one layer", "$C(q^*, q^*, c)$, at the next", "correlation map"))  # fmt: skip
-    for axes, data, (x, y, name) in zip(panels, (variance, correlation), texts, strict=False):
-        assert data is not None
-        axes.plot(data["x"], data["y"], color=BLUE, linewidth=1.8, label="map")
-        ends = [data["x"][0], data["x"][-1]]
-        axes.plot(ends, ends, color=GREY, linestyle=":", linewidth=1, label="identity")
-        for start in data["starts"]:
-            cobweb(axes, data["x"], data["y"], start)
-        for point, stable in data["points"]:
-            axes.plot([point], [point], "o", color=ORANGE, markerfacecolor=ORANGE if stable else "white", markersize=6,
-                      label="fixed point" if stable else "fixed point, unstable", zorder=5)  # fmt: skip
-        dress(axes, x, y, name)
-        axes.set_xlim(*ends)
-        handles, labels = axes.get_legend_handles_labels()
-        once = dict(zip(labels, handles, strict=True))
-        axes.legend(once.values(), once.keys(), fontsize=7, frameon=False)
+    """V and C with fixed points and cobwebs, from lists of numbers."""
+    texts = (
+        ("$q$ at one layer", "$V(q)$ at the next", "variance map"),
+        ("$c$ at one layer", "$C(q^*, q^*, c)$ at the next", "correlation map"),
+    )
+    drawn = [data for data in (variance, correlation) if data is not None]
+    figure = new_figure(4.4 * len(drawn), 3.7)
+    for axes, data, labels in zip(figure.subplots(1, len(drawn), squeeze=False)[0], drawn, texts, strict=False):
+        draw_map(axes, data, labels)
     figure.suptitle(title, fontsize=10)
     return figure
 

@@ -23,7 +23,7 @@ LEVELS = (3, 10, 30)
 FORMATS = {".svg": "svg", ".pdf": "pdf", ".png": "png"}
 
 
-def save(figure: Figure, path: str | Path, question: str) -> Path:
+def save(figure: Figure, path: str | Path, question: str, dpi: int = 150) -> Path:
     """Write a figure as SVG, PDF or PNG by its suffix, with the version and the question in its metadata."""
     import io
 
@@ -44,7 +44,7 @@ def save(figure: Figure, path: str | Path, question: str) -> Path:
     }[kind]
     buffer = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "eoc", "svg.fonttype": "path", "pdf.fonttype": 42}):
-        figure.savefig(buffer, format=kind, dpi=150, metadata=metadata)
+        figure.savefig(buffer, format=kind, dpi=dpi, metadata=metadata)
     return write_bytes(path, buffer.getvalue())
 
 
