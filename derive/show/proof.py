@@ -57,6 +57,23 @@ def numbered(steps: Iterable[Mapping[str, Any]], prefix: str = "") -> Iterator[t
         yield from numbered(step["children"], f"{number}.")
 
 
+def told(steps: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any], str]]:
+    """(number, step, earlier): every step once; where it repeats an earlier one, that one's number and no children."""
+    first: dict[tuple[str, str], str] = {}
+    skipped: tuple[str, ...] = ()
+    for number, step in numbered(steps):
+        if skipped and number.startswith(skipped):
+            continue
+        key = step["before"]["unicode"], step["after"]["unicode"]
+        earlier = first.setdefault(key, number)
+        if earlier == number:
+            yield number, step, ""
+        else:
+            skipped = (f"{number}.",)
+            if step["children"]:
+                yield number, step, earlier
+
+
 def sources(steps: Iterable[Mapping[str, Any]]) -> list[str]:
     """The sources that the steps cite, each once."""
     return list(dict.fromkeys(step["source"] for _, step in numbered(steps) if step["source"]))
@@ -65,9 +82,12 @@ def sources(steps: Iterable[Mapping[str, Any]]) -> list[str]:
 def plain_text(steps: Iterable[Mapping[str, Any]]) -> str:
     """The derivation as indented text."""
     rows: list[str] = []
-    for number, step in numbered(steps):
+    for number, step, earlier in told(steps):
         indent = "  " * number.count(".")
         rows.append(f"{indent}{number} {_title(step['rule'])}")
+        if earlier:
+            rows[-1] += f", as in {earlier}"
+            continue
         rows.append(f"{indent}    {step['before']['unicode']}")
         rows.append(f"{indent}  = {step['after']['unicode']}")
         rows += [f"{indent}    provided {step['condition']}"] if step["condition"] else []
@@ -75,18 +95,34 @@ def plain_text(steps: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(rows)
 
 
-def latex_text(steps: Iterable[Mapping[str, Any]]) -> str:
-    """The derivation as LaTeX: one numbered paragraph a step, flat (nested lists end at depth four)."""
+def latex_text(steps: Iterable[Mapping[str, Any]], statements: Mapping[str, str] | None = None) -> str:
+    """The derivation as LaTeX: one numbered paragraph a step, flat (nested lists end at depth four).
+
+    A step that repeats an earlier one refers to it. With `statements` (rule -> identity in LaTeX) each rule is stated
+    where it is first used, its source in words; without, sources are cited.
+    """
     rows: list[str] = []
-    for number, step in numbered(steps):
-        source = step["source"]
+    fresh = dict(statements or {})
+    for number, step, earlier in told(steps):
+        source, rule = step["source"], escape(_title(step["rule"]))
+        head = rf"\par\medskip\noindent\textbf{{{number}}}~\emph{{{rule}}}"
+        if earlier:
+            rows.append(f"{head}, as in {earlier}.")
+            continue
+        if statements is not None:
+            stated = fresh.pop(step["rule"], "")
+            rows.append(f"{head}{_provided(step)}{f' ({escape(source)})' if stated and source else ''}.")
+            rows += [rf"The rule: ${stated}$."] if stated else []
+            rows.append(equation("", step["before"], step["after"]))
+            continue
         cite = rf" \cite{{{slug(source)}}}" if is_citation(source) else f" ({escape(source)})" if source else ""
-        provided = f", provided {escape(step['condition'])}" if step["condition"] else ""
-        rows.append(
-            rf"\par\medskip\noindent\textbf{{{number}}}~\emph{{{escape(_title(step['rule']))}}}{provided}{cite}."
-        )
+        rows.append(f"{head}{_provided(step)}{cite}.")
         rows.append(equation("", step["before"], step["after"]))
     return "\n".join(rows)
+
+
+def _provided(step: Mapping[str, Any]) -> str:
+    return f", provided {escape(step['condition'])}" if step["condition"] else ""
 
 
 def equation(left: str, *sides: Mapping[str, Any]) -> str:
@@ -104,8 +140,10 @@ def equation(left: str, *sides: Mapping[str, Any]) -> str:
 
 
 def proof_latex(steps: Iterable[Step]) -> str:
-    """LaTeX of the derivation of a result (paragraphs for a document that loads amsmath and amssymb)."""
-    return latex_text([tree(step) for step in steps])
+    """LaTeX of the derivation of a result, rules stated (for a document that loads amsmath and amssymb)."""
+    from derive.gaussian.rules import rules
+
+    return latex_text([tree(step) for step in steps], {rule.name: rule.statement for rule in rules()})
 
 
 def _title(rule: str) -> str:
