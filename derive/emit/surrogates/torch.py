@@ -67,6 +67,7 @@ def _build(f, g, level):
     return z, made
 
 
+@torch.compiler.assume_constant_result
 def _table(key, f, g, level, device):
     """The tables on a device, built once."""
     if (key, level, device) not in _SURROGATES:
@@ -80,9 +81,19 @@ SURROGATE = (
     TABLES
     + '''
 
+def _seen(*values):
+    """Whether values are tensors with numbers in them: not while tracing or under vmap."""
+    if torch.compiler.is_compiling():
+        return False
+    try:
+        return all(value.data_ptr() >= 0 for value in values)
+    except RuntimeError:
+        return False
+
+
 def _plain(*values):
-    """Whether values are plain tensors that nobody differentiates: what may be computed in place."""
-    return not torch.compiler.is_compiling() and not any(value.requires_grad for value in values)
+    """Whether nobody differentiates or transforms them: what may be computed in place."""
+    return not any(value.requires_grad for value in values) and _seen(*values)
 
 
 def _coordinates(f, q, z, made, level, second):
@@ -111,12 +122,26 @@ def _clenshaw(first, terms, parity, c):
     return c*(here - before) if parity else here - twice/2*before
 
 
+def _chains(left, right, parity, c):
+    """sum_k a_k b_k c^k over the k of a parity for rows and columns of coefficients, by four chains of Horner."""
+    square = c*c
+    fourth, sums = (square*square)*(square*square), [torch.zeros_like(c)]*4
+    for k in reversed(range(left.shape[-1])):
+        sums[k % 4] = sums[k % 4]*fourth + left[..., :, None, k]*right[..., None, :, k]
+    total = (sums[0] + sums[1]*square) + (sums[2] + sums[3]*square)*(square*square)
+    return c*total if parity else total
+
+
 def _pairs(made, first, second, c):
     """The values for coordinates of rows (..., n, 1, r), columns (..., 1, m, r) and correlations (..., n, m)."""
     total = 0.0
     for parity, part in enumerate(made):
         if part:
             left = first[parity].squeeze(-2)
+            if torch.compiler.is_compiling() and len(part[3]) <= 80:  # one fused loop
+                right = second[parity].squeeze(-3) @ part[4].T
+                total = total + _chains(left @ part[3].T, right, parity, c)
+                continue
             cores = part[2].reshape(len(part[2]), *(1,)*(left.dim() - 2), *part[2].shape[1:])
             total = total + _clenshaw(left @ cores, second[parity].squeeze(-3).transpose(-1, -2), parity, c)
     return total
@@ -127,7 +152,7 @@ def _over(h, q):
 
     Chebyshev's coefficients must have decayed to 3e-15 of the largest; else h itself.
     """
-    if q.numel() < 1000 or torch.compiler.is_compiling():
+    if q.numel() < 1000 or not _seen(q):
         return h
     ends = torch.stack(torch.aminmax(q.detach()))
     if not ends[1] > ends[0] > 1e-9*ends[1]:

@@ -15,6 +15,7 @@ MOST_TERMS = 16000
 BLOCK = 256
 STEPS = (0.36, 0.26, 0.19, 0.14, 0.1)
 FINEST = 0.05
+CORRELATIONS = (1.0, 0.98, 0.9, 0.75, 0.5, 0.2, 0.05)
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ def measure(f: Function, g: Function, top: float) -> Measured | None:
 
     a_k(q) = E f(sqrt(q) z) h_k(z) with normalised Hermite polynomials (Mehler 1866). Measured at 60 variances from
     1e-12 top to top: the tail sqrt(sum a_k^2 sum b_k^2) over the left-out degrees (Parseval), the tail of the
-    Chebyshev series in c, the singular values of the vectors of coefficients, each below 5e-15 of
-    sqrt(E f^2 E g^2), and the coefficients against a rule with a finer step and a wider reach.
+    Chebyshev series in c, the effect of the rank at seven correlations, each below 5e-15 of sqrt(E f^2 E g^2), and the
+    coefficients against a rule with a finer step and a wider reach.
     None where they do not decay fast enough, or the rule does not converge.
     """
     return _measure(f, g, top, 1) or _measure(f, g, top, 4)
@@ -56,7 +57,7 @@ def _measure(f: Function, g: Function, top: float, refined: int) -> Measured | N
     parts = []
     for parity, terms in enumerate(lengths):
         a, b = (rows[parity::2][:terms] for rows in (first, second))
-        rank = max(_rank(a), _rank(b)) if terms else 0
+        rank = _rank(a, b, parity) if terms else 0
         parts.append((terms, _degree(a, b, parity), rank))
     return Measured(step, (parts[0], parts[1]))
 
@@ -159,10 +160,27 @@ def _degree(a: np.ndarray, b: np.ndarray, parity: int) -> int:
     return int(np.argmax(tails <= TAIL)) if tails[-1] <= TAIL else len(sizes)
 
 
-def _rank(a: np.ndarray) -> int:
-    """How many directions hold every vector of coefficients."""
-    values = np.linalg.svd(a, compute_uv=False)
-    return min(len(a), int((values > 1e-15 * max(values[0], 1.0)).sum()) + 1)
+def _rank(a: np.ndarray, b: np.ndarray, parity: int) -> int:
+    """How many directions, one more than the least, hold the vectors of coefficients as far as the sums need them."""
+    bases = [np.linalg.svd(rows, full_matrices=False) for rows in (a, b)]
+    spaces, most = (
+        [base[0] for base in bases],
+        max(int((base[1] > 1e-15 * max(base[1][0], 1.0)).sum()) for base in bases),
+    )
+    powers = np.array(CORRELATIONS)[:, None] ** (parity + 2 * np.arange(len(a)))
+    wanted = [(a.T * row) @ b for row in powers]
+
+    def enough(rank: int) -> bool:
+        held = [space[:, :rank] @ (space[:, :rank].T @ rows) for space, rows in zip(spaces, (a, b), strict=True)]
+        return all(
+            np.abs((held[0].T * row) @ held[1] - want).max() <= TAIL for row, want in zip(powers, wanted, strict=True)
+        )
+
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return min(len(a), high + 1)
 
 
 __all__ = ["Measured", "measure", "moment_step"]
