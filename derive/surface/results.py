@@ -17,6 +17,7 @@ from derive.program.symbols import DELTA, Q1, Q2, SIGMA_B, SIGMA_W, C, K, Q
 from derive.records import DomainError, Enclosure, EocError, Interval, Kind, Step, Unsupported
 from derive.show.printer import latex
 from derive.surface.exact import exact
+from derive.surface.resolving import resolve
 
 RESERVED = {s.name: s for s in (Q, Q1, Q2, C, SIGMA_W, SIGMA_B)}
 PAIR = sqrt(Q1 * Q2)
@@ -280,25 +281,4 @@ def _rational(number: Fraction) -> Expr:
     return Rational(number.numerator, number.denominator)
 
 
-def resolve(expr: Expr, *, code: bool = False) -> Expr:
-    """The expression with every closed node substituted, in K and Delta for pairs.
-
-    Of an open node in one variable the part that is closed is taken out. With `code`, nodes stay whole that floating
-    point had better integrate: open ones, and those whose closed form loses digits.
-    """
-    replaced = {}
-    for part in numbers.outermost(expr):
-        node = part.expr if isinstance(part, Derivative) else part
-        closed = None if code and numbers.cancels(node) else numbers.closed_form(node)
-        if closed is None:
-            partial = None if code or isinstance(part, Derivative) else numbers.partial_form(node)
-            replaced[part] = partial or (part.doit() if isinstance(part, Derivative) else part)
-            continue
-        closed = resolve(closed, code=code)
-        if isinstance(part, Derivative):
-            closed = numbers.differentiate_closed(closed, part)
-        replaced[part] = closed
-    return expr.xreplace(replaced)
-
-
-__all__ = ["Result"]
+__all__ = ["Result", "resolve"]

@@ -37,7 +37,7 @@ def test_closed(node):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ["sinc(x)", "sinc(2*x)", "sinc(x/3)", "(1 - cos(x))/x**2", "sinc(x)*cos(x)"])
+@pytest.mark.parametrize("text", ["sinc(x)", "sinc(2*x)", "sinc(x/3)"])
 def test_both_members_of_a_pair(text):
     phi = Activation(text)
     slope = phi.derivative()

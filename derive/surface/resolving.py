@@ -1,0 +1,31 @@
+"""Expressions in expectations with the closed ones written out."""
+
+from __future__ import annotations
+
+from sympy import Derivative, Expr
+
+from derive.gaussian import numbers
+
+
+def resolve(expr: Expr, *, code: bool = False) -> Expr:
+    """The expression with every closed node substituted, in K and Delta for pairs.
+
+    Of an open node in one variable the part that is closed is taken out. With `code`, nodes stay whole that floating
+    point had better integrate: open ones, and those whose closed form loses digits.
+    """
+    replaced = {}
+    for part in numbers.outermost(expr):
+        node = part.expr if isinstance(part, Derivative) else part
+        closed = None if code and numbers.cancels(node) else numbers.closed_form(node)
+        if closed is None:
+            partial = None if code or isinstance(part, Derivative) else numbers.partial_form(node)
+            replaced[part] = partial or (part.doit() if isinstance(part, Derivative) else part)
+            continue
+        closed = resolve(closed, code=code)
+        if isinstance(part, Derivative):
+            closed = numbers.differentiate_closed(closed, part)
+        replaced[part] = closed
+    return expr.xreplace(replaced)
+
+
+__all__ = ["resolve"]
