@@ -28,6 +28,10 @@ class SpecialFunction(Function):
 
     def _eval_evalf(self, prec: int):
         values = [arg._eval_evalf(prec + 20) if not arg.is_Float else arg for arg in self.args]
+        if any(value is None for value in values):
+            return None
+        # the evaluation of 0 is the integer
+        values = [Float(0, precision=prec) if value.is_zero else value for value in values]
         if not all(isinstance(value, Float) for value in values):
             return None
         # relative accuracy in a tail needs more working bits; 16 doublings reach far past any exponent met here

@@ -84,3 +84,8 @@ def test_code_is_accurate_from_small_to_large_variances(backend):
         want = result.number(q=q, w=Fraction(13, 10), t=Fraction(-2, 5))
         scale = max(1.0, q**0.5)
         assert abs(float(code(array(q), w=1.3, t=-0.4)) - float(want.mid)) < 4e-15 * scale
+
+
+def test_special_functions_have_numbers_at_a_zero_argument():
+    value = answer(single(Heaviside(X - 1) * NormalCdf(X))).closed.subs(Q, Rational(1, 4))
+    assert value.evalf(25).is_Float
