@@ -11,12 +11,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flint import acb, arb
-from sympy import Add, Expr, expand
+from sympy import Add, Expr, Poly, cosh, expand
 
 from derive.activation.interval import Range, intersect
-from derive.activation.ranges import Ranges
+from derive.activation.ranges import Ranges, constant
 from derive.activation.tail import Tail
 from derive.gaussian.enclosure.growth import Bound
+from derive.gaussian.enclosure.stable import far_form
 from derive.program.symbols import X
 from derive.records import Unsupported
 
@@ -65,6 +66,12 @@ def flat_part(f, sigma: arb, side: int, end: arb, tolerance: arb, digits: int) -
 
 def _monomial(value, values, side: int, start: arb, far: arb, sigma: arb, end: arb, tolerance: arb) -> arb | None:
     cut = (start / sigma).mid()
+    if value.has(cosh):
+        value = expand(far_form(value, side), power_exp=False, log=False)
+    base, value = _polynomial_part(value, values)
+    fixed = arb(0)
+    for power, coefficient in enumerate(reversed(base)):
+        fixed += coefficient * sigma**power * _partial_moment(power, cut, end) * (side**power)
     for power in range(LARGEST_POWER + 1):
         found = _ratio(value, values, side, start, far, power)
         if found is None:
@@ -72,7 +79,7 @@ def _monomial(value, values, side: int, start: arb, far: arb, sigma: arb, end: a
         moment = sigma**power * _partial_moment(power, cut, end) * (side**power)
         part = found * moment
         if part.rad() <= tolerance:
-            return part
+            return fixed + part
     return None
 
 
@@ -113,9 +120,10 @@ def _decaying(term: Expr, values, side: int, start: arb, far: arb) -> arb | None
 
 @dataclass(frozen=True, eq=False)
 class Flattened:
-    """f with outer parts, x < -starts[0] and x > starts[1], replaced by r x**n; each r is exact.
+    """f with outer parts, x < -starts[0] and x > starts[1], replaced by p + r x**n; each r is exact.
 
-    error  |f - r x**n| <= error |x|**n there
+    bases  the polynomial summands p of f on either side, coefficients in descending powers
+    error  |f - p - r x**n| <= error |x|**n there
     """
 
     f: Analysed
@@ -124,6 +132,7 @@ class Flattened:
     ratios: tuple[arb, arb]
     error: arb
     parity: int
+    bases: tuple[tuple[arb, ...], tuple[arb, ...]] = ((), ())
     undecided: tuple[int, ...] = ()
 
     @cached_property
@@ -138,7 +147,10 @@ class Flattened:
     def value(self, i: int, z: acb, analytic: bool) -> acb:
         if 0 < i < len(self.f.breaks) + 2:
             return self.f.value(i - 1, z, analytic)
-        return self.ratios[1 if i else 0] * z**self.power
+        base = acb(0)
+        for coefficient in self.bases[1 if i else 0]:
+            base = base * z + coefficient
+        return base + self.ratios[1 if i else 0] * z**self.power
 
     def corner(self, i: int, side: int) -> Approach | None:
         """The corner of f."""
@@ -147,8 +159,11 @@ class Flattened:
     @property
     def bound(self) -> Bound:
         """That of f and of the outer parts."""
-        (a, b, s, n), top = self.f.bound, abs(self.ratios[0]).max(abs(self.ratios[1])).max(arb(1))
-        return Bound(a.max(top.log().upper()), b, s, n.max(arb(self.power)))
+        (a, b, s, n), top = self.f.bound, arb(1)
+        for ratio, base in zip(self.ratios, self.bases, strict=True):
+            top = top.max(sum((abs(coefficient) for coefficient in base), abs(ratio)))
+        degree = max(self.power, *(len(base) - 1 for base in self.bases))
+        return Bound(a.max(top.log().upper()), b, s, n.max(arb(degree)))
 
 
 def flattened(f, sigma: arb, digits: int) -> Flattened | None:
@@ -163,26 +178,42 @@ def flattened(f, sigma: arb, digits: int) -> Flattened | None:
         left, right = (_from_where_on(f, side, power, far, digits) for side in (-1, 1))
         if left is None or right is None:
             continue
-        ratios = left[1].mid(), right[1].mid()
-        if f.parity and left[0] == right[0] and left[1].overlaps(f.parity * (-1) ** power * right[1]):
+        ratios, bases = (left[1].mid(), right[1].mid()), (left[2], right[2])
+        plain = bases == ((), ())
+        if plain and f.parity and left[0] == right[0] and left[1].overlaps(f.parity * (-1) ** power * right[1]):
             ratios = f.parity * (-1) ** power * ratios[1], ratios[1]
-        parity = f.parity if ratios[0] == f.parity * (-1) ** power * ratios[1] and left[0] == right[0] else 0
+        parity = f.parity if plain and ratios[0] == f.parity * (-1) ** power * ratios[1] and left[0] == right[0] else 0
         error = max(abs(found[1] - r).upper() for found, r in zip((left, right), ratios, strict=True))
-        return Flattened(f, (left[0], right[0]), power, ratios, error, parity)
+        return Flattened(f, (left[0], right[0]), power, ratios, error, parity, bases)
     return None
 
 
-def _from_where_on(f, side: int, power: int, far: arb, digits: int) -> tuple[arb, arb] | None:
-    """(start, a ball of that many digits that contains f/x**power from there to `far`), or None."""
-    cell = f.source.form.cells[-1 if side > 0 else 0]
+def _from_where_on(f, side: int, power: int, far: arb, digits: int) -> tuple[arb, arb, tuple[arb, ...]] | None:
+    """(start, a ball of that many digits that contains (f - p)/x**power from there to `far`, p), or None."""
+    value = f.source.form.cells[-1 if side > 0 else 0].value
+    base, rest = _polynomial_part(far_form(value, side), f.source.values)
     nearest = max([arb(0), *(side * edge.upper() for edge in f.breaks)])
     for start in STARTS:
         if start <= nearest or not start * 4 < far:
             continue
-        found = _ratio(cell.value, f.source.values, side, arb(start), far, power)
+        found = _ratio(rest, f.source.values, side, arb(start), far, power)
         if found is not None and found.rad() <= arb(10) ** (-digits - 4):
-            return arb(start), found
+            return arb(start), found, base
     return None
+
+
+def _polynomial_part(value: Expr, values) -> tuple[tuple[arb, ...], Expr]:
+    """The polynomial summands as coefficients in descending powers, and the other ones: log cosh x is like |x| - log 2.
+
+    Nothing is split off where every summand, or none that depends on x, is a polynomial.
+    """
+    terms = Add.make_args(value)
+    polynomial = [term for term in terms if term.is_polynomial(X)]
+    if len(polynomial) == len(terms) or not any(term.has(X) for term in polynomial):
+        return (), value
+    coefficients = Poly(Add(*polynomial), X).all_coeffs()
+    rest = Add(*(term for term in terms if term not in polynomial))
+    return tuple(constant(c, values) for c in coefficients), rest
 
 
 def flat_error(f: Flattened, sigma: arb, g: Bound, other: arb) -> arb:

@@ -78,7 +78,9 @@ def enclose_pair(
                 sigmas = ball(q1).sqrt(), (ball(q1).sqrt() * abs(slope))
                 goal = _size(first, sigmas[0]) * _size(second, sigmas[1]) * 10.0**-digits
                 first, second, doubt = _flat(first, second, sigmas, goal, digits)
-        return enclose_one(LineProduct(first, second, slope), q1, digits=digits) + arb(0, doubt.upper())
+        value = enclose_one(LineProduct(first, second, slope), q1, digits=digits)
+        with flint.ctx.workprec(int(7 * digits) + 60):
+            return value + arb(0, doubt.upper())
     if first.parity * second.parity < 0:
         return arb(0)
     return _inside(first, second, q1, q2, c, digits)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import Add, Expr, Integer, Mul, Pow, exp, log, sech, tanh
+from sympy import Add, Expr, Integer, Mul, Pow, cosh, exp, log, sech, sinh, tanh
 
 from derive.program.operations.sigmoid import Sigmoid
 from derive.program.operations.softplus import Softplus
+from derive.program.symbols import X
+
+FAR = 1000
 
 
 def stable(expr: Expr) -> Expr:
-    """log(1 + exp(w)) as softplus(w), 1/(1 + exp(w)) as sigma(-w), exp(w) sigma(-w) as sigma(w), 1 - tanh(w)^2 as sech.
+    """log(1 + exp(w)) as softplus(w), 1/(1 + exp(w)) as sigma(-w), exp(w) sigma(-w) as sigma(w).
+
+    Likewise 1 - tanh(w)^2 is sech(w)^2 and sinh(w)/cosh(w) is tanh(w).
 
     A wide ball in 1 + exp(w) meets zero, and the logarithm's cut runs along the whole half line, though the
     functions themselves vary slowly there: panels far out would have to be narrow.
@@ -20,6 +25,20 @@ def stable(expr: Expr) -> Expr:
     expr = expr.replace(_is_logistic, lambda e: Sigmoid(-_exponent(e.base)) ** (-e.exp))
     expr = expr.replace(_is_square_of_sech, lambda e: sech(_hyperbolic(e)) ** 2)
     return expr.replace(lambda e: isinstance(e, Mul), _merged)
+
+
+def far_form(expr: Expr, side: int) -> Expr:
+    """log(cosh(w)) as +-w - log 2 + softplus(-+2 w) by the sign of w far out: an asymptote and what decays.
+
+    Both signs are identities; this form hides that the function is even.
+    """
+
+    def turned(found: Expr) -> Expr:
+        w = found.args[0].args[0]
+        sign = -1 if w.subs(X, side * FAR).is_negative else 1
+        return sign * w - log(2) + Softplus(-2 * sign * w)
+
+    return expr.replace(_is_log_cosh, turned)
 
 
 def _exponent(total: Any) -> Any:
@@ -44,6 +63,10 @@ def _is_square_of_sech(expr: Expr) -> bool:
     return _hyperbolic(expr) is not None
 
 
+def _is_log_cosh(expr: Expr) -> bool:
+    return isinstance(expr, log) and isinstance(expr.args[0], cosh)
+
+
 def _is_softplus(expr: Expr) -> bool:
     return isinstance(expr, log) and _exponent(expr.args[0]) is not None
 
@@ -54,9 +77,19 @@ def _is_logistic(expr: Expr) -> bool:
     return _exponent(expr.base) is not None
 
 
+def _merged_again(rest: list[Expr], merged: Expr) -> Expr:
+    product = Mul(*rest, merged)
+    return _merged(product) if isinstance(product, Mul) else product
+
+
 def _merged(product: Mul) -> Expr:
     """exp(k w) sigma(-w)**m as exp((k - j) w) sigma(w)**j sigma(-w)**(m - j), j = min(k, m)."""
     factors = list(product.args)
+    for factor in factors:
+        base, power = factor.as_base_exp()
+        if isinstance(base, sinh) and power.is_Integer and cosh(base.args[0]) ** -power in factors:
+            partner = cosh(base.args[0]) ** -power
+            return _merged_again([f for f in factors if f not in (factor, partner)], tanh(base.args[0]) ** power)
     for factor in factors:
         if not isinstance(factor, exp):
             continue
