@@ -69,7 +69,6 @@ def depth(folder: Path) -> None:
         {"label": "$q$, variance", "curves": [], "bands": []},
         {"label": "$c$, correlation", "curves": [], "bands": []},
     ]
-    panels[1]["title"] = f"lines: infinite width; bands: {networks} networks of width {width}, 2 standard errors"
     t, phi = theory("tanh"), subject("tanh").phi
     gram = [[1.0, 0.2], [0.2, 1.0]]
     l = np.arange(1, layers + 1)
@@ -85,7 +84,13 @@ def depth(folder: Path) -> None:
         for panel, line, sample in ((panels[0], found.q[:, 0], q), (panels[1], found.c[:, 0, 1], c)):
             panel["curves"].append((name, l, line))
             panel["bands"].append((l, sample.mean(0), sample.std(0) / networks**0.5))
-    save(depth_figure("tanh, layer by layer", panels), folder / "tanh_depth.svg", "tanh against depth")
+    save(
+        depth_figure(
+            f"tanh: infinite width (lines), {networks} networks of width {width} with 2 standard errors (bands)", panels
+        ),
+        folder / "tanh_depth.svg",
+        "tanh against depth",
+    )
 
 
 def page(folder: Path) -> str:

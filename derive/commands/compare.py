@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import click
@@ -51,11 +52,9 @@ def COMMAND(
         raise EocError(f"none of the activations has a parameter {unused[0]}")
     for _, asked in named:
         numbers_given(asked)
-    from derive.show.phase_summary import comparison
-
     rows = []
     for name, asked in named:
-        rows += asked.recall(f"compare:{q}", lambda name=name, asked=asked: comparison([(name, asked.theory)], q))
+        rows += asked.recall(f"compare:{q}", partial(_rows, name, asked, q))
     question = {"texts": list(texts), "set": {k: str(v) for k, v in values.items()}, "q": str(q)}
     if plot or report:
         _pictures(named, rows, plot, report, question)
@@ -68,6 +67,12 @@ def COMMAND(
     if quiet and (plot or report):
         return
     _print(rows)
+
+
+def _rows(name: str, asked: Asked, q: Fraction) -> list[dict[str, Any]]:
+    from derive.show.phase_summary import comparison
+
+    return comparison([(name, asked.theory)], q)
 
 
 def _asked(text: str, values: Any, domains: Any, cache: bool) -> Asked:

@@ -109,7 +109,7 @@ def _write_report(path: str, diagram: Any, document: dict[str, Any]) -> None:
     from derive.show.phase_summary import page, phase_rows
     from derive.show.plots import svg
 
-    tables = [("Shares of the rectangle", ("", "", "share"), phase_rows(document))]
+    tables: list[Any] = [("Shares of the rectangle", ("", "", "share"), phase_rows(document))]
     if document["edge"]:
         tables.append(("Edge of chaos", HEAD, [_edge_cells(row) for row in document["edge"]]))
     note = f"σ_w² is the variance of weights times fan-in, σ_b that of biases is σ_b². Kind: {document['kind']}."

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from derive.depth.grid_maps import GridMaps
 from derive.depth.grid_roots import NOISE, Roots, roots
 
-Array = np.ndarray
+Array = Any
 VARIANCE = ("vanishing", "bounded", "unbounded", "unsettled")
 GRADIENT = ("vanishing", "critical", "exploding", "none")
 GEOMETRY = ("c -> 1, exponentially", "c -> 1, as a power law", "c -> c* < 1, exponentially", "none")
@@ -76,12 +77,10 @@ def phase_grid(maps: GridMaps, sigma_w: Array, sigma_b: Array, q0: float = 1.0) 
     c[chaotic], slopes = correlations(maps, q[chaotic], w[chaotic], b[chaotic])
     xi_c[chaotic] = depth_scale(slopes)
     arrays = (q, found.count, above, chi, parallel, c, depth_scale(parallel), xi_c, variance, gradient, geometry)
-    q, count, above, chi, parallel, c, xi_q, xi_c, variance, gradient, geometry = (a.reshape(shape) for a in arrays)
+    values = [array.reshape(shape) for array in arrays]
     points = found.q.reshape(*shape, -1)
-    return PhaseGrid(
-        np.asarray(sigma_w, float), np.asarray(sigma_b, float), q, count, points, above, chi, parallel, c, xi_q, xi_c,
-        variance, gradient, geometry, float(q0),
-    )  # fmt: skip
+    sides = np.asarray(sigma_w, float), np.asarray(sigma_b, float)
+    return PhaseGrid(*sides, *values[:2], points, *values[2:], float(q0))
 
 
 def attractors(maps: GridMaps, found: Roots, w: Array, b: Array, q0: float) -> tuple[Array, Array, Array]:

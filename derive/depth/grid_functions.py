@@ -139,4 +139,5 @@ def moment(f: FloatFunction, degree: int = 20) -> Moment:
     if not count:
         raise Unsupported("an expectation that floats do not resolve at any variance")
     bounds = edges[first : first + count + 1]
-    return Moment(*(Panels.fit(bounds, both[first : first + count, :, i]) for i in (0, 1)), positive)
+    value, change = (Panels.fit(bounds, both[first : first + count, :, i]) for i in (0, 1))
+    return Moment(value, change, positive)

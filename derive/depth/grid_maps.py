@@ -17,7 +17,8 @@ from derive.gaussian.numbers import canonical, outermost
 from derive.program.symbols import Q1, Q2, SIGMA_B, SIGMA_W, K, Q
 from derive.records import Unsupported
 
-Array = np.ndarray
+Array = Any
+"""A NumPy array or scalar."""
 Contraction = Callable[[Array, Array], tuple[Array, Array]]
 E = Symbol("e", positive=True)
 """1 - c of two inputs of the same variance."""

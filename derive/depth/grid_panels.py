@@ -124,7 +124,7 @@ def _halved(
         finite = np.isfinite(values).all(1)
         coefficients = np.where(finite[:, None], values, 0) @ _nodes(degree)[1].T
         size = np.abs(coefficients)
-        rough = finite & (size[:, -2:].max(1) > tolerance * np.maximum(size.max(1), inner))
+        rough: np.ndarray = finite & (size[:, -2:].max(1) > tolerance * np.maximum(size.max(1), inner))
         rough &= (size.max(1) < ENORMOUS) & (ends[:, 1] - ends[:, 0] > 1e-9) & (len(done) + 2 * len(ends) < most)
         coefficients[~finite] = np.nan
         done.update({(float(a), float(b)): c for (a, b), c in zip(ends[~rough], coefficients[~rough], strict=True)})

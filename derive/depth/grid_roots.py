@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from derive.depth.grid_maps import GridMaps
 
-Array = np.ndarray
+Array = Any
 LOWEST, HIGHEST, PER_DECADE = -11.875, 10.875, 8
 SLICE = 2000
 """Nodes scanned at once: it bounds the memory."""
@@ -69,14 +70,14 @@ def _scan(maps: GridMaps, sigma_w: Array, sigma_b: Array, x: Array) -> _Scan:
     with np.errstate(divide="ignore", invalid="ignore"):
         v = np.broadcast_to(maps.variance(q[None, :], sigma_w[:, None], sigma_b[:, None]), (len(sigma_w), len(q)))
         h = np.log(v) - x
-        rises = ~(np.diff(v, axis=1) < -1e-12 * v[:, 1:]).any(1)
+        rises: Array = ~(np.diff(v, axis=1) < -1e-12 * v[:, 1:]).any(1)
     sign = np.where(np.isfinite(h), np.where(h > -NOISE, 1, -1), 0)
     # a scale-invariant function without biases at its critical sigma_w: V(q) = q throughout, up to rounding
     sign[np.where(np.isfinite(h), np.abs(h), 0).max(1) < 1e-11] = 1
     node, left = np.nonzero(sign[:, :-1] * sign[:, 1:] < 0)
     extra = _hidden(maps, sigma_w, sigma_b, x, h)
-    found = (np.concatenate(pair) for pair in zip((node, x[left], x[left + 1]), extra, strict=True))
-    return _Scan(*found, rises)
+    nodes, a, b = (np.concatenate(pair) for pair in zip((node, x[left], x[left + 1]), extra, strict=True))
+    return _Scan(nodes, a, b, rises)
 
 
 def _hidden(maps: GridMaps, sigma_w: Array, sigma_b: Array, x: Array, h: Array) -> tuple[Array, Array, Array]:
@@ -98,7 +99,7 @@ def _hidden(maps: GridMaps, sigma_w: Array, sigma_b: Array, x: Array, h: Array) 
         rows = np.arange(len(at))
         best, value = points[rows, at], heights[rows, at]
         a, b = points[rows, at - 1], points[rows, at + 1]
-    cross = value < 0
+    cross = value < -NOISE
     node, best, middle = node[cross], best[cross], middle[cross]
     ends = (np.concatenate([x[middle], best]), np.concatenate([best, x[middle + 2]]))
     return np.concatenate([node, node]), *ends

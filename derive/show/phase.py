@@ -19,7 +19,7 @@ class PhaseDiagram(PhaseGrid):
 
     title  the block
     edge   q, sigma_w, sigma_b of points of the edge of chaos, ascending in q (empty where there is none)
-    edge_stable  whether |chi_parallel| < 1 there: an unstable point is not where a signal settles
+    edge_stable  whether |chi_parallel| <= 1 there: an unstable point is not where a signal settles
     note   a warning that travels with it
     """
 
@@ -105,7 +105,7 @@ def axis(ends: Any, n: int, name: str, positive: bool = False) -> np.ndarray:
         )
     if positive and low == 0:
         raise EocError(f"{name} begins at 0", why="without weights there is no signal", instead=f"{name}=(0.1, 3)")
-    return np.linspace(*values, n) if isinstance(ends, tuple) and len(values) == 2 else values
+    return np.linspace(values[0], values[-1], n) if isinstance(ends, tuple) and len(values) == 2 else values
 
 
 def edge_curve(theory: Any, maps: TemplateMaps) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
@@ -126,7 +126,7 @@ def edge_curve(theory: Any, maps: TemplateMaps) -> tuple[tuple[np.ndarray, np.nd
     with np.errstate(divide="ignore", invalid="ignore"):
         weight = 1 / maps.gain(q, one, zero)
         bias = q - weight * maps.variance(q, one, zero)
-        stable = np.abs(weight * maps.slope(q, one, zero)) < 1 - 1e-9
+        stable = np.abs(weight * maps.slope(q, one, zero)) < 1 + 1e-9
         bias = np.zeros_like(q) if homogeneous(variance, gain) else np.where(np.abs(bias) < 1e-13 * q, 0, bias)
         good = np.isfinite(weight) & (bias >= 0)
     broken = np.where(good, np.sqrt(np.abs(bias)), np.nan)

@@ -106,7 +106,8 @@ def draw_edge(axes: Axes, d: PhaseDiagram) -> list[Any]:
         return [Line2D([], [], color=BLUE, marker="o", linestyle="", label="edge of chaos (one point)")]
     handles = []
     inside = (w >= d.sigma_w[0]) & (w <= d.sigma_w[-1]) & (b >= d.sigma_b[0]) & (b <= d.sigma_b[-1])
-    for stable, dashes, text in ((True, "-", "edge of chaos"), (False, ":", "edge, $q^*$ unstable")):
+    styles: tuple[tuple[bool, Any, str], ...] = ((True, "-", "edge of chaos"), (False, ":", "edge, $q^*$ unstable"))
+    for stable, dashes, text in styles:
         here = d.edge_stable == stable
         near = here | np.roll(here, 1) | np.roll(here, -1) if stable else here
         axes.plot(np.where(near, w, np.nan), np.where(near, b, np.nan), color=BLUE, linestyle=dashes, linewidth=2)

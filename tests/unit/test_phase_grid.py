@@ -99,7 +99,13 @@ def test_two_activations_in_one_block():
     t = theory("dense >> tanh(x) >> dense >> gelu")
     d = t.phase(n=9)
     ordered = np.argwhere((d.chi < 0.9) & (d.variance == 1))
-    holds(t, d, *ordered[len(ordered) // 2])
+    i, j = ordered[len(ordered) // 2]
+    w, b, q = (Fraction(float(x)) for x in (d.sigma_w[j], d.sigma_b[i], d.q[i, j]))
+    at = {"sigma_w": w, "sigma_b": b}
+    assert float(t.variance_map.number(q=q, **at)) == pytest.approx(float(q), rel=1e-11)
+    assert float(number(t.chi.template, {"q": q, **at})) == pytest.approx(d.chi[i, j], rel=1e-10)
+    moved = t.variance_map.number(q=q * (1 + Fraction(1, 10**6)), **at).mid - t.variance_map.number(q=q, **at).mid
+    assert float(moved) / (1e-6 * float(q)) == pytest.approx(d.chi_parallel[i, j], rel=1e-5)
 
 
 @dataclass(frozen=True)
