@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from sympy import Heaviside, Lambda, Max, Symbol, exp, eye, sin, symbols, tanh
+from sympy import Heaviside, Lambda, Max, Symbol, exp, eye, sin, sinc, symbols, tanh
 
 from derive.gaussian import rules as registry
 from derive.gaussian.answer import answer, derivation
@@ -53,6 +53,8 @@ def test_the_tree_and_the_fast_path_agree():
 U, V, W, T = symbols("u v w t", real=True)
 QUESTIONS = [
     single(tanh(X)),
+    single(1 / (1 + X**2)),
+    single(sinc(X)),
     single(GELU**3),
     single(NormalCdf(X) ** 5),
     single(X * sin(X) * Heaviside(X - 1)),
@@ -107,7 +109,8 @@ def test_a_wrong_rule_is_caught(monkeypatch, name, question, factor):
 def test_odd_functions_need_no_atoms():
     found = answer(single(tanh(X)))
     assert (found.kind, found.closed, found.step.rule) == (Kind.EXACT, 0, "symmetry")
-    assert answer(single(tanh(X) + 1)).closed is None
+    assert answer(single(tanh(X) + 1)).closed == 1
+    assert answer(single(tanh(X) ** 2 + 1)).closed is None
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
