@@ -14,11 +14,17 @@ NAMES = [name for name in catalogue.names() if len(catalogue.entry(name).variabl
 QUICK = ("hardtanh", "elu", "step", "mish")
 NO_POWERS = {
     "symlog": "log(1 + |x|)^2 at infinity",
+    "nlrelu": "log(1 + x)^2 at infinity",
     "tanhexp": "exp(x) (1 - tanh(exp(x))^2)",
     "telu": "exp(x) (1 - tanh(exp(x))^2)",
     "sinc": "oscillation over a power",
 }
 """What has no expansion at infinity here, and why."""
+UNCERTIFIED = {
+    "logcosh": "no enclosure of the expectation at q = 1e4",
+    "phish": "the decay of a coefficient's integrand is not proved",
+}
+"""What cannot be compared at infinity yet."""
 ENDS = {0: ("1/1000", "1/10000"), "oo": ("10000", "1000000")}
 
 
@@ -58,6 +64,8 @@ def test_remainders_are_of_their_order(name):
         quantities.append(expect(slope**2))
     for result in quantities:
         for end, points in ENDS.items():
+            if end == "oo" and name in UNCERTIFIED:
+                continue
             try:
                 found = result.series("q", end, 3)
             except Unsupported:
