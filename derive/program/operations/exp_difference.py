@@ -10,8 +10,8 @@ _SOURCE = '''
 def _exp_difference(a, b, d):
     """exp(a) - exp(b), where d = a - b."""
     up = d > 0
-    above = np.exp(a)*np.expm1(np.where(up, -d, 0))
-    return np.where(up, -above, np.exp(b)*np.expm1(np.where(up, 0, d)))
+    value = np.exp(np.where(up, a, b))*np.expm1(np.where(up, -d, d))
+    return np.where(up, -value, value)
 '''
 
 _C = """
