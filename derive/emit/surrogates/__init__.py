@@ -35,13 +35,15 @@ class Level:
 
 @cache
 def surrogates() -> Mapping[str, str]:
-    """The source of each backend that has one, read from the folder.
+    """The source of each backend that has one, read from the folder (files that start with _ are shared text).
 
     It defines `_surrogate(key, f, g, levels, otherwise, q1, q2, c)` and `_moment(f, levels, otherwise, q)`;
     `otherwise` is what computes the value beyond the last level, None for NaN there.
     """
     found = {}
     for module in pkgutil.iter_modules(__path__):
+        if module.name.startswith("_"):
+            continue
         found[module.name] = importlib.import_module(f"{__name__}.{module.name}").SURROGATE.strip("\n")
     return MappingProxyType(found)
 

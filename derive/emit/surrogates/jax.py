@@ -1,6 +1,6 @@
 """Surrogates in JAX: the tables of NumPy, series of static shape under jit, vmap and grad."""
 
-from derive.emit.surrogates.numpy import TABLES
+from derive.emit.surrogates._numpy_tables import TABLES
 
 SURROGATE = (
     TABLES.strip("\n")
