@@ -18,10 +18,12 @@ NO_POWERS = {
     "tanhexp": "exp(x) (1 - tanh(exp(x))^2)",
     "telu": "exp(x) (1 - tanh(exp(x))^2)",
     "sinc": "oscillation over a power",
+    "rbf": "oscillation",
 }
 """What has no expansion at infinity here, and why."""
 UNCERTIFIED = {
     "logcosh": "no enclosure of the expectation at q = 1e4",
+    "smish": "the decay of a coefficient's integrand is not proved",
     "phish": "the decay of a coefficient's integrand is not proved",
 }
 """What cannot be compared at infinity yet."""
