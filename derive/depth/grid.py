@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -79,8 +79,9 @@ def phase_grid(maps: GridMaps, sigma_w: Array, sigma_b: Array, q0: float = 1.0) 
     arrays = (q, found.count, above, chi, parallel, c, depth_scale(parallel), xi_c, variance, gradient, geometry)
     values = [array.reshape(shape) for array in arrays]
     points = found.q.reshape(*shape, -1)
-    sides = np.asarray(sigma_w, float), np.asarray(sigma_b, float)
-    return PhaseGrid(*sides, *values[:2], points, *values[2:], float(q0))
+    sides = [np.asarray(sigma_w, float), np.asarray(sigma_b, float)]
+    names = (field.name for field in fields(PhaseGrid))
+    return PhaseGrid(**dict(zip(names, [*sides, *values[:2], points, *values[2:], float(q0)], strict=True)))
 
 
 def attractors(maps: GridMaps, found: Roots, w: Array, b: Array, q0: float) -> tuple[Array, Array, Array]:

@@ -121,11 +121,11 @@ def _halved(
     while len(ends):
         points = ends.mean(1)[:, None] + np.diff(ends) / 2 * _nodes(degree)[0]
         values = sample(points.ravel()).reshape(points.shape)
-        finite = np.isfinite(values).all(1)
+        finite: np.ndarray = np.asarray(np.isfinite(values).all(1))
         coefficients = np.where(finite[:, None], values, 0) @ _nodes(degree)[1].T
         size = np.abs(coefficients)
         rough: np.ndarray = finite & (size[:, -2:].max(1) > tolerance * np.maximum(size.max(1), inner))
-        rough &= (size.max(1) < ENORMOUS) & (ends[:, 1] - ends[:, 0] > 1e-9) & (len(done) + 2 * len(ends) < most)
+        rough = rough & (size.max(1) < ENORMOUS) & (ends[:, 1] - ends[:, 0] > 1e-9) & (len(done) + 2 * len(ends) < most)
         coefficients[~finite] = np.nan
         done.update({(float(a), float(b)): c for (a, b), c in zip(ends[~rough], coefficients[~rough], strict=True)})
         left, right = ends[rough].T

@@ -1,0 +1,75 @@
+"""A 200 x 200 phase diagram against the loop of SciPy quad and dblquad that research code uses, in one run.
+
+    python benchmarks/phase.py [--nodes 2]
+
+The loop iterates V from q = 1 until it moves by less than 1e-8, then C from 0.5, both by quadrature, at a few nodes of
+the grid, and is scaled to 40 000 nodes. The grid is asked for after derivation, tables included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+
+import numpy as np
+from scipy import integrate
+
+from derive import theory
+
+
+def by_loop(phi, w: float, b: float, most: int = 60) -> tuple[float, float]:
+    """(q*, c*) as research code finds them."""
+
+    def density(z: float) -> float:
+        return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+
+    def variance(q: float) -> float:
+        return w**2 * integrate.quad(lambda z: density(z) * float(phi(math.sqrt(q) * z)) ** 2, -10, 10)[0] + b**2
+
+    q = 1.0
+    for _ in range(500):
+        q, old = variance(q), q
+        if abs(q - old) < 1e-8 or q > 1e8:
+            break
+    c = 0.5
+    for _ in range(most):
+        side = math.sqrt(1 - c * c)
+
+        def pair(y: float, x: float, c: float = c, side: float = side) -> float:
+            v = math.sqrt(q) * (c * x + side * y)
+            return density(x) * density(y) * float(phi(math.sqrt(q) * x)) * float(phi(v))
+
+        after = (w**2 * integrate.dblquad(pair, -8, 8, -8, 8, epsabs=1e-6)[0] + b**2) / q
+        c, old = min(after, 1.0), c
+        if abs(c - old) < 1e-6 or q > 1e8:
+            break
+    return q, c
+
+
+def main() -> None:
+    """Print seconds and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, default=2)
+    parser.add_argument("--iterations", type=int, default=60)
+    given = parser.parse_args()
+    for name, function in (("tanh", math.tanh), ("silu", lambda x: x / (1 + math.exp(-x)))):
+        t = theory(name)
+        t.maps, t.chi, t.variance_map, t.edge_of_chaos(q=1)
+        start = time.perf_counter()
+        d = t.phase(n=200)
+        grid = time.perf_counter() - start
+        rng = np.random.default_rng(0)
+        chosen = rng.permutation(np.argwhere((d.variance == 1) & (d.q > 0)))[: given.nodes]
+        start = time.perf_counter()
+        worst = 0.0
+        for i, j in chosen:
+            q, _ = by_loop(function, float(d.sigma_w[j]), float(d.sigma_b[i]), given.iterations)
+            worst = max(worst, abs(q / d.q[i, j] - 1))
+        loop = (time.perf_counter() - start) / max(1, len(chosen))
+        ratio = loop * d.q.size / grid
+        print(f"{name}: grid {grid:.2f} s; loop {loop:.2f} s a node, {ratio:.1e} times slower; q* differs {worst:.0e}")
+
+
+if __name__ == "__main__":
+    main()
