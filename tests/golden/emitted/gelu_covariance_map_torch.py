@@ -101,7 +101,7 @@ def _differentiable(value, partials, names):
 
 def _correlation(c):
     """c, where rounding may have put it beyond +-1 that end, and NaN where it is no correlation."""
-    inside = torch.clamp(c, -1, 1)
+    inside = torch.where(c > 1, 1, torch.where(c < -1, -1, c))
     return torch.where(torch.abs(c - inside) <= 32*torch.finfo(c.dtype).eps, inside, torch.nan)
 
 
