@@ -6,12 +6,15 @@ python benchmarks/sweep.py [--points 40] [--networks 6000]
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 
-from distributed import Client, LocalCluster
+sys.path[:] = [entry for entry in sys.path if not entry.endswith("benchmarks")]  # verify.py there is no package
 
-from derive.sweep import run, sweep_of
-from verify.sweeps import evaluate
+from distributed import Client, LocalCluster  # noqa: E402
+
+from derive.sweep import run, sweep_of  # noqa: E402
+from verify.sweeps import evaluate  # noqa: E402
 
 
 def seconds(workers: int, points: list) -> float:
