@@ -155,7 +155,7 @@ def _triples(f, g, z, made, level, q1, q2, c):
         first, second = _over(first, q1), _over(second, q2)
     long = max(len(part[3]) for part in made if part) > 256
     found = []
-    for one, two, some in zip(q1.split(2048), q2.split(2048), c.split(2048)):
+    for one, two, some in zip(q1.split(8192), q2.split(8192), c.split(8192)):
         left = first(one)
         right = left if alike else second(two)
         if alike:
