@@ -29,8 +29,9 @@ from derive.surface.results import Result
 if TYPE_CHECKING:
     from derive.depth.fixed_set import Bifurcation
     from derive.depth.universality import Universality
+    from derive.surface.finite_width import FiniteWidth
 
-NOT_YET = ("finite_width", "guessing_bias", "jacobian")
+NOT_YET = ("guessing_bias", "jacobian")
 
 
 def theory(block: Any, **options: Any) -> Theory:
@@ -230,6 +231,13 @@ class Theory:
         from derive.surface.universality import universality
 
         return universality(self)
+
+    @cached_property
+    def finite_width(self) -> FiniteWidth:
+        """What networks of finite width do: fluctuations and mean corrections at order 1/width."""
+        from derive.surface.finite_width import FiniteWidth
+
+        return FiniteWidth(self)
 
     def depth(self, gram: Any, layers: int, sigma_w: Any, sigma_b: Any = 0, **parameters: Any) -> Any:
         """Variances, correlations and tangent kernels of inputs at layers 1 to `layers`: a `Depth` of arrays."""

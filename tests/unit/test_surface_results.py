@@ -87,7 +87,7 @@ def test_equality_pickle_and_representation():
 
 def test_what_is_not_built_says_what_is():
     with pytest.raises(AttributeError, match="built"):
-        _ = theory("relu").finite_width
+        _ = theory("relu").jacobian
     with pytest.raises(ImportError, match="MaxPool"):
         from derive import MaxPool  # noqa: F401
 
