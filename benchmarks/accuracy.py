@@ -48,7 +48,8 @@ def parameters(t: Any) -> dict[str, float]:
     found = {}
     for name, domain in t.domains:
         low, high = float(domain.lower), float(domain.upper)
-        found[name] = 0.75 if low < 0.75 < high else (low + high) / 2 if math.isfinite(low + high) else low + 1
+        beside = low + 1 if math.isfinite(low) else high - 1
+        found[name] = 0.75 if low < 0.75 < high else (low + high) / 2 if math.isfinite(low + high) else beside
     return found
 
 

@@ -21,7 +21,8 @@ def scaled_bessel_k(order: int, x: acb) -> acb:
 
 def _product(order: int, x: acb) -> acb:
     size = x.abs_upper()
-    bits = 2 * max(0, int(size.log().mid().ceil().unique_fmpz())) if size > 1 and size.is_finite() else 0
+    whole = size.log().mid().ceil().unique_fmpz() if size > 1 and size.is_finite() else None
+    bits = 2 * max(0, int(whole)) if whole is not None else 0
     with ctx.workprec(ctx.prec + 10 + bits):
         result = x.exp() * x.bessel_k(order)
     return +result
