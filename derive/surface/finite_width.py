@@ -6,18 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import flint
 from sympy import Expr, Symbol
 
+from derive.depth.enclosures import to_ball
 from derive.depth.finite import recursion, templates, through
 from derive.gaussian.numbers import ball, to_enclosure
 from derive.layers.dense import Dense
-from derive.program.symbols import SIGMA_B, SIGMA_W
+from derive.program.symbols import SIGMA_B, SIGMA_W, X
 from derive.records import DomainError, EocError, Unsupported
 from derive.surface.exact import deviation, exact
 from derive.surface.results import Result
+
+if TYPE_CHECKING:
+    from derive.depth.finite.classes import ClassLaw
+    from derive.depth.finite.initialisation import WidthAware
+    from derive.depth.finite.scale_invariant import ScaleInvariant
 
 VERTEX = Symbol("V4", nonnegative=True)
 CORRECTION = Symbol("K1", real=True)
@@ -34,7 +40,7 @@ class FiniteWidth:
     G^l = sigma_b^2 + (sigma_w^2/n) sum_j phi(z_j)^2. Its law is that of K + K1/n + sqrt(V/n) N(0, 1) up to higher
     orders: V is the four-point vertex, K1 the mean correction. Attributes are Results; `vertex`, `mean_correction`
     and `third_cumulant` are one layer's recursions in q, V4 = V, K1, T3 and r_n = n_l/n_(l-1). Numbers along depth:
-    `depth`, `step`.
+    `depth`, `step`; off criticality `fixed`, at criticality `criticality` and `exact`; what to do `initialisation`.
 
     Source: Yaida 2019 (arXiv 1910.00019); Roberts, Yaida, Hanin 2021 (arXiv 2106.10165), chapters 4 and 5.
     """
@@ -201,6 +207,68 @@ class FiniteWidth:
     def _floats(self, values: Mapping[str, Fraction]) -> through.At:
         weight, bias = (float(values[n]) ** 2 for n in ("sigma_w", "sigma_b"))
         return through.floats(self._phi, self.theory.activation.dphi, weight, bias, values)
+
+    def fixed(
+        self, sigma_w: Any = None, sigma_b: Any = 0, q0: Any = 1, *, digits: int = 16, **parameters: Any
+    ) -> recursion.Kernel:
+        """The statistics deep in a network of constant width off criticality: Enclosures at the attractor of q0.
+
+        V = S/(1 - chi_parallel^2), K1 = chi_parallel' V/(2 (1 - chi_parallel)). Raises EocError where no fixed point
+        q > 0 attracts q0.
+        """
+        values = self._values(sigma_w, sigma_b, parameters)
+        found = self.theory.at(values["sigma_w"], values["sigma_b"], q0, **parameters)
+        if found.attractor is None or not float(found.q) > 0:
+            raise EocError(f"no fixed point q > 0 attracts q0: the variance {found.tendency}", instead="depth(...)")
+        with flint.ctx.workprec(int(3.33 * digits) + 80):
+            q = to_ball(found.q)
+            at = through.balls(self._forward, None, values, digits + 4)(q)
+            x, bend = at.transport, at.curvature
+            v = at.source / (1 - x**2)
+            k1 = bend * v / (2 * (1 - x))
+            third = (at.third_source + 3 * x * v * (at.source_slope + x * bend * v)) / (1 - x**3)
+            return recursion.Kernel(*(to_enclosure(value) for value in (q, v, k1, third)))
+
+    @cached_property
+    def criticality(self) -> ClassLaw:
+        """Exponents and prefactors in depth at the critical point of its universality class."""
+        from derive.depth.finite.classes import class_law
+
+        open_names = [name for name, _ in self.theory.domains]
+        if self.theory.universality.name == "half-stable" and open_names:
+            raise EocError(f"no value for {', '.join(open_names)}", instead="theory(Activation(..., a=1))")
+        return class_law(self.theory.universality, self._phi, self._forward.source, {})
+
+    @cached_property
+    def exact(self) -> ScaleInvariant:
+        """The law at every width of phi(t x) = t phi(x), t > 0. Raises Unsupported for other functions."""
+        from derive.depth.finite.scale_invariant import ScaleInvariant
+        from derive.surface.universality import _is_scale_invariant
+
+        if not _is_scale_invariant(self.theory.activation):
+            raise Unsupported(
+                "a law at every width", where=str(self._phi), why="the activation is not one line on each side of 0",
+                instead="depth(...), to order 1/width",
+            )  # fmt: skip
+        return ScaleInvariant(self._phi.subs(X, 1), -self._phi.subs(X, -1))
+
+    def initialisation(
+        self, q0: Any, widths: Any, sigma_w: Any = None, sigma_b: Any = 0, *, layers: int | None = None,
+        keep: Any = "mean", **parameters: Any,
+    ) -> WidthAware:  # fmt: skip
+        """sigma_w of each layer such that width does not move the kernel: a `WidthAware` with `.code()` for torch.
+
+        q0      variance of layer 1
+        widths  of layers 1 to L - 1; or one number, with `layers` = L
+        keep    "mean": E G = K; "typical": exp(E log G) = K, that of a typical network; or a power p:
+                (E G^p)^(1/p) = K, p = 1/2 for the mean norm
+
+        Scale-invariant functions at criticality: exact at every width (the mean needs nothing; the typical ReLU network
+        sigma_w^2 = 2 exp(-E[log R | R > 0])). Otherwise each layer is kept up to 1/width^2. The spread stays.
+        """
+        from derive.surface.finite_initialisation import initialisation
+
+        return initialisation(self, q0, widths, sigma_w, sigma_b, layers, keep, parameters)
 
 
 def _variance(q: Fraction) -> None:
