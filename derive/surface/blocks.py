@@ -97,19 +97,20 @@ class Theory:
     @cached_property
     def mean(self) -> Result:
         """E of the block's output, given q."""
-        return self._result(self.maps.output.mean1.xreplace({Q1: Q}), ("q",), "mean", r"\mathbb{E}\,\varphi")
+        symbol = r"\mathbb{E}\,\varphi"
+        return self._result(self.maps.output.mean1.xreplace({Q1: Q}), ("q",), "mean", symbol, sigmas=True)
 
     @cached_property
     def second_moment(self) -> Result:
         """E of the squared output, given q."""
         symbol = r"\mathbb{E}\,\varphi^{2}"
-        return self._result(self.maps.output.second1.xreplace({Q1: Q}), ("q",), "second moment", symbol)
+        return self._result(self.maps.output.second1.xreplace({Q1: Q}), ("q",), "second moment", symbol, sigmas=True)
 
     @cached_property
     def covariance_map(self) -> Result:
         """E of the product of the outputs of two inputs, given q1, q2, c."""
         symbol = r"\mathbb{E}\,\varphi(u)\varphi(v)"
-        return self._result(self.maps.output.cross, ("q1", "q2", "c"), "covariance map", symbol)
+        return self._result(self.maps.output.cross, ("q1", "q2", "c"), "covariance map", symbol, sigmas=True)
 
     @cached_property
     def variance_map(self) -> Result:

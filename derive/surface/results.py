@@ -181,7 +181,7 @@ class Result:
     def diff(self, name: Any) -> Result:
         """The partial derivative in an argument (q; q1, q2 or c; sigma_w, sigma_b) or a parameter, by name."""
         name = str(name)
-        found = [s for s in self.template.free_symbols | {C} if s.name == name]
+        found = [s for s in self.template.free_symbols | {C, *RESERVED.values()} if s.name == name]
         if not found or name not in (*self.arguments, *self.parameters):
             raise EocError(
                 f"{self.title or 'this result'} does not depend on {name}", instead=", ".join(self.arguments)

@@ -1,7 +1,8 @@
-"""Which results lose digits at small variances, and the functions that compute them there."""
+"""Which results lose digits at small or large variances, and the functions that compute them there."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,14 +10,16 @@ from sympy import Derivative, Expr, Symbol, exp, limit
 
 from derive.activation.normal_form import breakpoints, derivative, normal_form, to_piecewise
 from derive.emit import EmittedFunction, pair_bindings
+from derive.emit.bent import bent_source
 from derive.emit.small import BACKENDS as SMALL_BACKENDS
-from derive.emit.small import careful_source, small_source
+from derive.emit.small import careful_source, choose_source, small_source
 from derive.gaussian import numbers
 from derive.gaussian.factors import pair_factors
 from derive.gaussian.node import GaussianE, pair
 from derive.program.operations.bivariate_normal_cdf import BivariateNormalCdf
 from derive.program.operations.normal_cdf import NormalCdf
 from derive.program.symbols import X
+from derive.surface.bent import Bent, Mean, bent_part, reach
 
 
 @dataclass(frozen=True)
@@ -34,23 +37,52 @@ class Part:
     slope: Expr | None
     own: tuple[str, ...]
 
+    def functions(self, name: str) -> list[EmittedFunction]:
+        """f and the slope."""
+        made = [EmittedFunction(f"{name}_phi", self.f, ("x",), self.own)]
+        if self.slope is not None:
+            law = ("q1", "q2", "c")
+            made.append(EmittedFunction(f"{name}_slope", self.slope, law, self.own, bindings=pair_bindings()))
+        return made
+
+    def line(self, name: str, target: str) -> str:
+        """The line that integrates it."""
+        given = "".join(f", {k}={k}" for k in self.own)
+        function = f"lambda x: {name}_phi(x{given})"
+        if self.slope is None:
+            return f"{target} = _dyadic_mean({function}, {self.law[0]})"
+        return f"{target} = _by_correlation({function}, lambda *z: {name}_slope(*z{given}), {', '.join(self.law)})"
+
 
 @dataclass(frozen=True)
 class Careful:
     """A result as a function of expectations that are integrated: `of` has the symbol e0, e1, ... for each part."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Part | Mean | Bent, ...]
     of: Expr
+
+    @property
+    def small(self) -> bool:
+        """Whether it is integrated at small variances only."""
+        return isinstance(self.parts[0], Part)
 
 
 def careful_parts(result: Any) -> Careful | None:
-    """The parts, where a closed form has exponentials beside normal distribution functions and f(0) = 0; else None."""
+    """The parts, where the closed form cancels; else None.
+
+    It has exponentials beside normal distribution functions and f(0) = 0, and cancels at small variances; or f is a
+    piecewise polynomial with breakpoints away from 0.
+    """
     closed = result.closed
-    if not (closed.has(exp) and closed.has(NormalCdf, BivariateNormalCdf)):
-        return None
+    if closed.has(exp) and closed.has(NormalCdf, BivariateNormalCdf):
+        return _all(result, _part) or _all(result, bent_part)
+    return _all(result, bent_part)
+
+
+def _all(result: Any, part_of: Callable[..., tuple[Any, Expr] | None]) -> Careful | None:
     template, parts = result.template, []
     for node in numbers.outermost(template):
-        found = _part(node, result.parameters)
+        found = part_of(node, result.parameters)
         if found is None:
             return None
         part, factor = found
@@ -98,8 +130,8 @@ def _checked(law: tuple[str, ...], f: Expr, slope: Expr | None, parameters: tupl
 
 
 def careful_functions(made: EmittedFunction, careful: Careful, result: Any) -> list[EmittedFunction]:
-    """The closed function under a private name, each f and slope, and the result as a function of expectations."""
-    name, law = made.name, ("q1", "q2", "c")
+    """The closed function under a private name, those of each part, and the result as a function of expectations."""
+    name = made.name
     stand_ins = tuple(f"e{i}" for i in range(len(careful.parts)))
     bindings = pair_bindings() if "c" in result.arguments else ()
     functions = [
@@ -107,9 +139,11 @@ def careful_functions(made: EmittedFunction, careful: Careful, result: Any) -> l
         EmittedFunction(f"_{name}_of", careful.of, (*made.arguments, *stand_ins), made.parameters, bindings=bindings),
     ]
     for i, part in enumerate(careful.parts):
-        functions.append(EmittedFunction(f"_{name}_phi{i}", part.f, ("x",), part.own))
-        if part.slope is not None:
-            functions.append(EmittedFunction(f"_{name}_slope{i}", part.slope, law, part.own, bindings=pair_bindings()))
+        functions += part.functions(f"_{name}_{i}")
+    if not careful.small:
+        own = tuple(sorted({name for part in careful.parts for name in part.own}))
+        for suffix, value in zip(("near", "reach"), reach(careful.parts), strict=True):
+            functions.append(EmittedFunction(f"_{name}_{suffix}", value, ("q",), own))
     return functions
 
 
@@ -120,25 +154,37 @@ def careful_text(found: list[tuple[EmittedFunction, Careful]], backend: str) -> 
         "torch": ("torch.Tensor", "float | torch.Tensor", "torch.Tensor"),
         "jax": ("jax.typing.ArrayLike", "jax.typing.ArrayLike", "jax.Array"),
     }[backend]
-    parts = [small_source(backend)]
+    parts = [choose_source(backend)]
+    if any(careful.small for _, careful in found):
+        parts.append(small_source(backend))
+    if not all(careful.small for _, careful in found):
+        parts.append(bent_source(backend))
     for made, careful in found:
         words = [f"{a}: {types[0]}" for a in made.arguments] + (["*"] if made.parameters else [])
         words += [f"{k}: {types[1]}" for k in made.parameters]
         head = f"def {made.name}({', '.join(words)}) -> {types[2]}:"
-        doc = f"{made.doc}\nWhere a variance is below 0.05 the formula cancels and the expectation is integrated."
-        lines = [_integrated(made.name, i, part) for i, part in enumerate(careful.parts)]
-        parts.append(careful_source(backend, made.name, made.arguments, made.parameters, lines, head, doc))
+        where = (
+            "Where a variance is below 0.05 the formula cancels"
+            if careful.small
+            else "Where a root of a variance is far from the breakpoints the formula cancels"
+        )
+        doc = f"{made.doc}\n{where} and the expectation is integrated."
+        lines = [part.line(f"_{made.name}_{i}", f"e{i}") for i, part in enumerate(careful.parts)]
+        chosen = _chosen(made, careful)
+        parts.append(careful_source(backend, made.name, made.arguments, made.parameters, lines, chosen, head, doc))
     return "\n\n\n".join(parts) + "\n"
 
 
-def _integrated(name: str, place: int, part: Part) -> str:
-    """The line that integrates one expectation."""
-    given = "".join(f", {k}={k}" for k in part.own)
-    function = f"lambda x: _{name}_phi{place}(x{given})"
-    if part.slope is None:
-        return f"e{place} = _dyadic_mean({function}, {part.law[0]})"
-    slope = f"lambda *z: _{name}_slope{place}(*z{given})"
-    return f"e{place} = _by_correlation({function}, {slope}, {', '.join(part.law)})"
+def _chosen(made: EmittedFunction, careful: Careful) -> list[str]:
+    """The lines that say where the expectations are integrated."""
+    variances = ("q1", "q2") if "c" in made.arguments else ("q",)
+    if careful.small:
+        return ["return " + " | ".join(f"({q} < 0.05)" for q in variances)]
+    given = "".join(f", {k}={k}" for k in sorted({name for part in careful.parts for name in part.own}))
+    tests = [f"({q} > 4*_{made.name}_reach({q}{given}))" for q in variances]
+    if any(isinstance(part, Mean) for part in careful.parts):
+        tests += [f"({q} < 0.1*_{made.name}_near({q}{given}))" for q in variances]
+    return ["return " + " | ".join(tests)]
 
 
 __all__ = ["SMALL_BACKENDS", "Careful", "careful_functions", "careful_parts", "careful_text"]
