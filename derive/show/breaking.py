@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,22 +20,11 @@ PAGE_WIDTH = 74.0
 
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[{}&^_]|\s+|.", re.DOTALL)
 _BINARY = set("+-=<>") | {r"\sim", r"\geq", r"\leq", r"\cdot", r"\to"}
-_SILENT = {
-    r"\left",
-    r"\right",
-    r"\operatorname",
-    r"\mathbb",
-    r"\mathrm",
-    r"\mathcal",
-    r"\mathbf",
-    r"\text",
-    r"\;",
-    r"\,",
-    r"\!",
-}
+_SILENT = {r"\right", r"\operatorname", r"\mathbb", r"\mathrm", r"\mathcal", r"\mathbf", r"\text", r"\;", r"\,", r"\!"}
 _LETTERS = {
     r"\sqrt": 1.5,
     r"\quad": 2.0,
+    r"\left": 0.25,  # the spaces around a bracketed factor
     r"\min": 3,
     r"\max": 3,
     r"\sin": 3,
@@ -120,9 +109,10 @@ def _rows(tokens: deque[str]) -> float:
 class _Page:
     """One formula being set: the names given so far, and what has been measured."""
 
-    def __init__(self, known: Mapping[Expr, str] | None) -> None:
+    def __init__(self, known: Mapping[Expr, str] | None, earlier: _Page | None = None) -> None:
+        self.names: dict[Symbol, Expr] = dict(earlier.names) if earlier else {}
         self.known: dict[Expr, str] = dict(known or {})
-        self.names: dict[Symbol, Expr] = {}
+        self.known |= {symbol: earlier.known[symbol] for symbol in self.names} if earlier else {}
         self.bound: dict[Symbol, None] = {}
         self._measured: dict[Expr, tuple[str, float]] = {}
 
@@ -145,10 +135,16 @@ class _Page:
             return found
         number = len(self.names) + 1
         symbol = Symbol(f"_A{number}")
-        arguments = ", ".join(latex(z) for z in self.bound if z in part.free_symbols)
+        free = self._free(part)
+        arguments = ", ".join(latex(z) for z in self.bound if z in free)
         self.known[symbol] = rf"\mathsf{{A}}_{{{number}}}" + (f"({arguments})" if arguments else "")
         self.names[symbol] = part
         return symbol
+
+    def _free(self, part: Expr) -> set[Symbol]:
+        """The symbols of a part, those inside of names included."""
+        own = part.free_symbols
+        return own.union(*(self._free(self.names[symbol]) for symbol in own if symbol in self.names))
 
     def integrand(self, node: GaussianE) -> Expr:
         """The expectation with a name for its integrand."""
@@ -158,15 +154,48 @@ class _Page:
         return node.func(node.integrand.func(node.variables, self.name(node.body)), node.cov, node.mean)
 
 
-def broken(expr: Expr, known: Mapping[Expr, str] | None = None, limit: float = PAGE_WIDTH) -> Lines:
-    """An expression as lines no wider than `limit`."""
-    page = _Page(known)
-    lines = _lines(expr, page, limit)
-    where: list[tuple[str, tuple[str, ...]]] = []
-    while len(where) < len(page.names):  # definitions may need names of their own
-        symbol = list(page.names)[len(where)]
-        where.append((page.text(symbol), tuple(_lines(page.names[symbol], page, limit))))
-    return Lines(tuple(lines), tuple(where))
+def broken(expr: Expr, known: Mapping[Expr, str] | None = None, limit: float = PAGE_WIDTH, left: float = 0.0) -> Lines:
+    """An expression as lines that leave room for a left-hand side of width `left` within `limit`."""
+    return broken_sides([(expr, known)], limit, left)[0]
+
+
+def broken_sides(
+    sides: Sequence[tuple[Expr, Mapping[Expr, str] | None]], limit: float = PAGE_WIDTH, left: float = 0.0
+) -> list[Lines]:
+    """The sides of one equation, each with what its formulas call things; a name means the same in all of them.
+
+    The names explained after `where` stand in the column of the left-hand side, and may widen it.
+    """
+    found = _sides(sides, limit - left)
+    named = [rf"\text{{where}}\quad {name}" for lines in found for name, _ in lines.where]
+    column = max(map(width, named), default=0.0)
+    return found if column <= left else _sides(sides, limit - column)
+
+
+def _sides(sides: Sequence[tuple[Expr, Mapping[Expr, str] | None]], room: float) -> list[Lines]:
+    page: _Page | None = None
+    explained: dict[str, tuple[str, ...]] = {}
+    found = []
+    for expr, known in sides:
+        page = _Page(known, page)
+        lines = tuple(_lines(expr, page, room))
+        while len(explained) < len(page.names):  # definitions may need names of their own
+            symbol = list(page.names)[len(explained)]
+            explained[page.text(symbol)] = tuple(_lines(page.names[symbol], page, room))
+        found.append(Lines(lines, _used(lines, explained)))
+    return found
+
+
+def _used(lines: Iterable[str], explained: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The names in these lines, and in what explains them."""
+    used: set[str] = set()
+    rows = list(lines)
+    while rows:
+        row = rows.pop()
+        for name in [name for name in explained if name not in used and name in row]:
+            used.add(name)
+            rows += explained[name]
+    return tuple((name, definition) for name, definition in explained.items() if name in used)
 
 
 def _lines(expr: Expr, page: _Page, limit: float) -> list[str]:

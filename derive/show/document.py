@@ -167,7 +167,7 @@ def formula(expr: Expr, names: Names, left: str = "") -> dict[str, Any]:
     from derive.show.breaking import PAGE_WIDTH, broken, width
     from derive.show.unicode_text import unicode_text
 
-    lines = broken(expr, names.latex, PAGE_WIDTH - width(left) - 4)
+    lines = broken(expr, names.latex, PAGE_WIDTH - 4, width(left))
     return {
         "unicode": unicode_text(expr, names.plain),
         "lines": list(lines.lines),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sympy import Expr
 
     from derive.records import Step
+    from derive.show.breaking import Lines
 
 
 def tree(
@@ -20,11 +21,13 @@ def tree(
 
     `known` and `plain` name the activation in the question itself; the steps below show what stands for the name.
     """
-    before, after = _formula(step.before, known, plain), _formula(step.after, None, None)
+    from derive.show.breaking import PAGE_WIDTH, broken_sides
+
+    before, after = broken_sides([(step.before, known), (step.after, None)], PAGE_WIDTH - 4)
     return {
         "rule": step.rule,
-        "before": before,
-        "after": after,
+        "before": _formula(step.before, before, plain),
+        "after": _formula(step.after, after, None),
         "condition": step.condition,
         "source": step.source,
         "children": [part for child in step.children for part in _moving(child)],
@@ -37,11 +40,9 @@ def _moving(step: Step) -> list[dict[str, Any]]:
     return made["children"] if made["before"]["unicode"] == made["after"]["unicode"] else [made]
 
 
-def _formula(expr: Expr, known: Mapping[Expr, str] | None, plain: Mapping[Expr, str] | None) -> dict[str, Any]:
-    from derive.show.breaking import PAGE_WIDTH, broken
+def _formula(expr: Expr, lines: Lines, plain: Mapping[Expr, str] | None) -> dict[str, Any]:
     from derive.show.unicode_text import unicode_text
 
-    lines = broken(expr, known, PAGE_WIDTH - 4)
     return {
         "lines": list(lines.lines),
         "where": [[name, list(rows)] for name, rows in lines.where],
@@ -132,8 +133,8 @@ def equation(left: str, *sides: Mapping[str, Any]) -> str:
         first, *rest = side["lines"]
         start = f"{left} ={{}}& " if left and not index else "={}& " if index else "& "
         rows += [start + first, *(rf"&\quad {line}" for line in rest)]
-    named = list(dict.fromkeys((name, tuple(lines)) for side in sides for name, lines in side["where"]))
-    for index, (name, (first, *rest)) in enumerate(named):
+    named = {name: lines for side in sides for name, lines in side["where"]}
+    for index, (name, (first, *rest)) in enumerate(named.items()):
         rows.append((r"\text{where}\quad " if not index else "") + f"{name} ={{}}& {first}")
         rows += [rf"&\quad {line}" for line in rest]
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"

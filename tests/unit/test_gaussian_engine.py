@@ -113,6 +113,37 @@ def test_odd_functions_need_no_atoms():
     assert answer(single(tanh(X) ** 2 + 1)).closed is None
 
 
+@pytest.mark.parametrize(
+    ("text", "mean"),
+    [
+        ("sigmoid(x)", "1/2"),
+        ("3*sigmoid(b*x) - 1", "1/2"),
+        ("1/(1 + exp(-b*x))", "1/2"),
+        ("exp(2*x)/(1 + exp(2*x))", "1/2"),
+        ("1/(1 + exp(-x)) - tanh(x/2)/3", "1/2"),
+        ("x**2*sigmoid(-x)", "q/2"),
+        ("log(1 + exp(b*x)) - log(1 + exp(-b*x)) + x**2", "q"),
+        ("(sigmoid(x) - 1/2)**3 + 2", "2"),
+        ("x**3/(1 + x**2) + exp(x)", "exp(q/2)"),
+    ],
+)
+def test_odd_parts_about_the_mean_leave(text, mean):
+    """The logistic function is 1/2 plus an odd one: its mean is 1/2 at every variance and steepness."""
+    from derive.formula import read, to_sympy
+
+    found = answer(single(to_sympy(read(text, {}))))
+    assert found.kind is Kind.EXACT and found.step is not None
+    assert str(found.closed) == mean
+
+
+def test_symmetry_is_about_the_mean_of_the_law():
+    m = Symbol("m", real=True)
+    shifted = GaussianE(Lambda((U, V), tanh(U - V - m) ** 3 + U), eye(2), [m, 0])
+    assert answer(shifted).closed == m
+    assert answer(GaussianE(Lambda(U, tanh(U)), eye(1), [1])).closed is None
+    assert answer(single(tanh(X - 1))).closed is None
+
+
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
 def test_every_rule_acts_in_some_derivation(rule):
     """The rules that no question here needs would be dead text."""

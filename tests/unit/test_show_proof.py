@@ -108,3 +108,22 @@ def test_files_are_written_whole(tmp_path):
     assert [item.name for item in tmp_path.iterdir()] == ["a.txt"]
     with pytest.raises(OSError, match="nowhere"):
         write(tmp_path / "nowhere" / "a.txt", "x")
+
+
+def test_a_name_means_the_same_on_both_sides_of_a_step():
+    """Every name in an equation is explained once, next to the column it needs."""
+    from sympy import exp, sin
+
+    from derive.gaussian.node import single
+    from derive.program.symbols import X
+    from derive.records import Step
+    from derive.show.proof import equation, tree
+
+    long = [sin((k + 1) * X) * exp(-k * X**2) * (X**3 + k * X + 1) for k in range(1, 4)]
+    step = tree(Step("stein", single(sum(long) * sin(X)), single(sum(long) ** 2), "", "", ()))
+    named = {name: lines for side in ("before", "after") for name, lines in step[side]["where"]}
+    assert step["before"]["where"] and step["after"]["where"]
+    text = equation("", step["before"], step["after"])
+    assert all(text.count(rf"{name} ={{}}&") == 1 for name in named)
+    for side in ("before", "after"):
+        assert all(named[name] == lines for name, lines in step[side]["where"])
