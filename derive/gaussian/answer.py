@@ -8,6 +8,7 @@ from functools import lru_cache
 from sympy import Expr, Lambda, Pow, together
 
 from derive.gaussian.divergence import outgrows
+from derive.gaussian.enclosure.local import diverges_at
 from derive.gaussian.engine import as_text, derive_closed
 from derive.gaussian.maxima import crowd
 from derive.gaussian.node import GaussianE
@@ -96,6 +97,9 @@ def _without_atoms(node: GaussianE, error: Blocked, budget_seconds: float) -> An
     runaway = outgrows(node)
     if runaway is not None:
         return Answer(node, Kind.DIVERGENT, None, condition=f"{runaway} outgrows every Gaussian density")
+    singular = diverges_at(node)
+    if singular is not None:
+        return Answer(node, Kind.DIVERGENT, None, condition=f"the integrand is not integrable next to {singular}")
     try:
         found = rewritten(node, budget_seconds)
     except Diverges:  # parts that diverge may cancel in their sum

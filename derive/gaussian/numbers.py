@@ -21,7 +21,7 @@ from derive.gaussian.maxima import reduced
 from derive.gaussian.node import GaussianE, pair
 from derive.program import Program, freeze, run_balls
 from derive.program.symbols import DELTA, Q1, Q2, C, K, X
-from derive.records import Enclosure, EocError, Kind, Undefined, Unsupported
+from derive.records import Enclosure, EocError, Undefined, Unsupported
 
 Values = Mapping[str, Any]
 """Exact rationals or balls by the symbol's name."""
@@ -150,8 +150,6 @@ def node_ball(part: Expr, values: Values, digits: int) -> flint.arb:
     canon = canonical(part)
     reply = answer(canon)
     both = {**values, **{k: v for k, v in law.items() if k != "edge"}}
-    if reply.kind is Kind.DIVERGENT and reply.closed is None:
-        return _infinity(canon, both, Unsupported(f"the expectation diverges: {reply.condition}"))
     if reply.closed is not None and not law.get("edge") and _holds(reply.positive, {**values, **law}):
         value = plain_ball(reply.closed, {**values, **law})
         if value.is_finite() and value.rad() <= (abs(value).mid() + flint.arb("1e-30")) * flint.arb(10) ** (

@@ -72,3 +72,23 @@ def test_numbers_of_results():
         result = expect(odd)
         with pytest.raises(EocError):
             result.number({"q": 1, "b": "0.6"} if "b" in odd else {"q": 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "infinite_square"),
+    [
+        ("sqrt(abs(x))", True),
+        ("3*sqrt(abs(x - 1/2))", True),
+        ("-sqrt(abs(2*x + 1))", True),
+        ("abs(x)**(2/3)", False),
+        ("x*log(abs(x))", False),
+    ],
+)
+def test_a_singular_point_makes_the_mean_square_slope_infinite(text, infinite_square):
+    """phi' of order 1/sqrt(distance) next to the point: E phi'^2 diverges there at every variance, and says so."""
+    from derive import Activation
+
+    found = expect(Activation(text).derivative() ** 2)
+    assert (found.kind.name == "DIVERGENT") is infinite_square
+    assert (found.number(q="0.3").mid == inf) is infinite_square
+    assert expect(Activation(text).derivative()).kind.name != "DIVERGENT"
