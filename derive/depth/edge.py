@@ -74,7 +74,7 @@ def at_q(variance: Expr, gain: Expr, values: Mapping[str, Any], digits: int = 16
             b2 = flint.arb(0) if invariant else q - m2 * w2
             # a saturating function at small q has sigma_b^2 as small as its Gaussian tail: ask for more digits
             if not b2.contains(0) or invariant or goal >= (MOST_DIGITS if closed_forms(second, slope) else 60):
-                return _point(w2, b2, q, dm2 * w2)
+                return edge_point(w2, b2, q, dm2 * w2)
         goal *= 2
 
 
@@ -105,7 +105,7 @@ def closed_forms(*expressions: Expr) -> tuple[Expr, ...] | None:
     return tuple(closed)
 
 
-def _point(w2: flint.arb, b2: flint.arb, q: flint.arb, par: flint.arb) -> EdgePoint:
+def edge_point(w2: flint.arb, b2: flint.arb, q: flint.arb, par: flint.arb) -> EdgePoint:
     valid = True if b2 >= 0 else False if b2 < 0 else None
     sigma_b = None if valid is False else to_enclosure(b2.nonnegative_part().sqrt())
     stable = True if abs(par) < 1 else False if abs(par) > 1 else None
@@ -178,7 +178,7 @@ def at_sigma_w(variance: Expr, gain: Expr, values: Mapping[str, Any], sigma_w: F
         with flint.ctx.workprec(120):
             here = {**values, "q": root}
             m2, d1, dm2 = (evaluate(e, here, 20)[0] for e in (second, slope, differentiate(second, Q)))
-            points.append(_point(1 / d1, root - m2 / d1, root, dm2 / d1))
+            points.append(edge_point(1 / d1, root - m2 / d1, root, dm2 / d1))
     valid = tuple(point for point in points if point.valid is not False)
     return EdgeOfChaos(valid, f"{'no valid point' if not valid else 'all points'}: {found.how}")
 
@@ -217,7 +217,7 @@ def _limit_point(second: Expr, slope: Expr, values: Mapping[str, Any]) -> tuple[
         m2, d1 = (plain_ball(e.xreplace(_names(found)), here, _balls(found)) for e, found in nodes.items())
         if not m2.contains(0) or m2.rad() > flint.arb("1e-20") or not d1 > 0:
             return ()
-        return (_point(1 / d1, flint.arb(0), flint.arb(0), flint.arb(1)),)
+        return (edge_point(1 / d1, flint.arb(0), flint.arb(0), flint.arb(1)),)
 
 
 def _names(found: Mapping[Expr, flint.arb]) -> dict[Expr, Symbol]:
@@ -232,4 +232,4 @@ def _at_root(second: Expr, slope: Expr, values: Mapping[str, Any], sigma_b2: Fra
     with flint.ctx.workprec(120):
         d1 = evaluate(slope, values, 20)[0]
         dm2 = evaluate(differentiate(second, Q), values, 20)[0]
-        return _point(1 / d1, ball(sigma_b2), values["q"], dm2 / d1)
+        return edge_point(1 / d1, ball(sigma_b2), values["q"], dm2 / d1)

@@ -16,10 +16,15 @@ class EdgeOfChaos:
 
     Scalar attributes (sigma_w, sigma_b, q, ...) are those of the valid and stable point with the smallest q, else of
     the first point; without points `valid` is False and the others raise AttributeError with the reason.
+
+    gradient_critical, variance_critical   where the two conditions cannot hold together at sigma_b = 0: the point with
+                                           chi = 1 and the one with V(q) = q, each with the other's value; else None
     """
 
     points: tuple[EdgePoint, ...]
     reason: str = ""
+    gradient_critical: EdgePoint | None = None
+    variance_critical: EdgePoint | None = None
 
     @property
     def chosen(self) -> EdgePoint | None:

@@ -27,6 +27,11 @@ class Dropout(Stage):
     p: Any = 0.5
 
     @property
+    def separates(self) -> bool:
+        """Whether two copies of one input come apart."""
+        return bool(self.scales[0].expr != 0)
+
+    @property
     def scales(self) -> tuple[Scale, ...]:
         """The rate."""
         return (scale(self.p, "p"),)

@@ -8,18 +8,17 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, Integer, oo, sqrt
+from sympy import Expr, oo, sqrt
 
-from derive.depth import edge, fixed
+from derive.depth import fixed
 from derive.depth.edges import EdgeOfChaos
-from derive.gaussian.numbers import differentiate
 from derive.layers.block import Block, BlockMaps, as_layer, maps
 from derive.layers.dense import Dense
 from derive.layers.elementwise import Elementwise
 from derive.layers.nested import every_stage
 from derive.layers.stage import Stage
 from derive.program.symbols import Q1, Q2, SIGMA_B, SIGMA_W, C, K, Q
-from derive.records import EdgePoint, EocError, Interval, OperatingPoint
+from derive.records import EocError, Interval, OperatingPoint
 from derive.show.printer import latex
 from derive.surface.activations import Activation
 from derive.surface.block_text import read_block, split_stages
@@ -151,54 +150,12 @@ class Theory:
         parameters of phi that are not given stay symbols, and the point's values are Results
 
         `.points` holds EdgePoints sorted by q, `.reason` says why there is none; scalar attributes are those of the
-        valid and stable point with the smallest q, else of the first.
+        valid and stable point with the smallest q, else of the first. Where the two conditions exclude each other
+        (a pooled ReLU), `.gradient_critical` and `.variance_critical` are the points at which one of them holds.
         """
-        if self.maps.jumps:
-            return EdgeOfChaos((), "the activation jumps, so that chi is infinite at every sigma_w")
-        variance, gain = self.variance_map.template, self.chi.template
-        if edge.flat(edge.split(variance, gain)[1]):
-            return EdgeOfChaos((), edge.CONSTANT)
-        free = set(dict(self.domains)) - set(parameters)
-        if sigma_w is not None:
-            if q is not None or sigma_b is not None:
-                raise EocError("sigma_w is given with q or sigma_b", why="one of them fixes the point")
-            return edge.at_sigma_w(variance, gain, self._values(parameters), deviation(sigma_w, "sigma_w"))
-        if sigma_b is None and (q == "q" or q == Q or free):
-            return self._symbolic_edge(1 if q is None else q, parameters)
-        values = self._values(parameters)
-        if sigma_b is None:
-            start = exact(1 if q is None else q, "q")
-            if start <= 0:
-                raise EocError(f"q = {q} is no variance", instead="q=1")
-            point = edge.at_q(variance, gain, {**values, "q": start}, digits)
-            return EdgeOfChaos((point,), "" if point.valid else "sigma_b^2 would be negative")
-        if q is not None:
-            raise EocError(
-                "q and sigma_b are both given", why="one of them fixes the point", instead="edge_of_chaos(q=1)"
-            )
-        return edge.at_sigma_b(variance, gain, values, deviation(sigma_b, "sigma_b"))
+        from derive.surface.criticality import edge_of_chaos
 
-    def _symbolic_edge(self, q: Any, parameters: Mapping[str, Any]) -> EdgeOfChaos:
-        """The point with symbols left: its values are Results in q and the parameters."""
-        second, slope = edge.split(self.variance_map.template, self.chi.template)
-        zero = edge.zero_everywhere(second, slope)
-        bias = Integer(0) if zero else Q - second / slope
-        templates = {
-            "sigma_w": (1 / sqrt(slope), r"\sigma_w"),
-            "sigma_b": (sqrt(bias), r"\sigma_b"),
-            "sigma_b2": (bias, r"\sigma_b^{2}"),
-            "q": (Q, "q"),
-            "chi": (Integer(1), r"\chi"),
-            "chi_parallel": (differentiate(second, Q) / slope, r"\chi_\parallel"),
-        }
-        given = {**parameters, **({} if q == "q" or q == Q else {"q": q})}
-        made = {}
-        for name, (template, symbol) in templates.items():
-            result = self._result(template, ("q",), f"{name} on the edge of chaos", symbol)
-            known = {k: v for k, v in given.items() if k in (*result.arguments, *dict(result.domains))}
-            made[name] = result.subs(known)
-        point = EdgePoint(**made, valid=True if zero else None, stable=None)
-        return EdgeOfChaos((point,), "every q is a fixed point" if zero else "")
+        return edge_of_chaos(self, q, sigma_b, sigma_w, digits, parameters)
 
     def at(self, sigma_w: Any, sigma_b: Any = 0, q0: Any = 1, **parameters: Any) -> OperatingPoint:
         """Fixed points, phases and depth scales at (sigma_w, sigma_b); scalars are those of the attractor of q0."""

@@ -99,8 +99,8 @@ def test_attraction_depends_on_where_one_starts():
 def test_refusals_name_what_works():
     with pytest.raises(EocError, match="both"):
         theory("tanh(x)").edge_of_chaos(q=1, sigma_b=0.1)
-    with pytest.raises(EocError, match="several"):
-        (theory(Dense() >> Activation("tanh(x)") >> Dense() >> Activation("erf(x)"))).edge_of_chaos()
+    with pytest.raises(EocError, match="sigmas are given"):
+        theory(Dense(sigma_w=1) >> Activation("tanh(x)")).edge_of_chaos()
     with pytest.raises(EocError, match="no variance"):
         theory("tanh(x)").edge_of_chaos(q=-1)
     with pytest.raises(EocError, match="no parameter b"):
