@@ -1,0 +1,71 @@
+"""Gradients of a biased network by class: the unfavoured class pulls exp(2 |Delta|) times harder, at every layer.
+
+For two classes and cross-entropy the error at the logits of a sample is sigma(-Delta) where its label is class 1 and
+sigma(Delta) where it is class 2, Delta = Y_1 - Y_2. In deep prejudice Delta is one number for all inputs, and the squares
+of both gradients are carried back by the same factors.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from derive.records import DomainError
+
+UNDERFLOW = {"float32": 24 * math.log(2), "float64": 53 * math.log(2)}
+"""|Delta| from which 1 - sigma(|Delta|) rounds to 0 in that format."""
+
+
+def ratio(delta: Any) -> Any:
+    """Squared gradient of a sample predicted as its own label over that of one that is not: exp(-2 |Delta|) exactly.
+
+    sigma(-d)/sigma(d) = exp(-d), for any d >= 0: no approximation for large d is made.
+    """
+    return np.exp(-2 * np.abs(delta))
+
+
+@dataclass(frozen=True)
+class ClassGradients:
+    """The law over weights of |Delta| at the output, Delta given the weights one number for all inputs.
+
+    q      variance of an output; Delta ~ N(0, 2 q c) between centres
+    c      correlation at the output: what is said here is exact for c = 1 and neglects spread 2 q (1 - c) otherwise
+    """
+
+    q: float
+    c: float
+
+    @property
+    def scale(self) -> float:
+        """The standard deviation sqrt(2 q c) of Delta over weights."""
+        if not (self.q >= 0 and 0 <= self.c <= 1):
+            raise DomainError(f"q = {self.q}, c = {self.c} are no variance and correlation of outputs")
+        return math.sqrt(2 * self.q * self.c)
+
+    @property
+    def median_log_ratio(self) -> float:
+        """The median of the logarithm of the favoured over the unfavoured squared gradient: -2 * 0.674 sqrt(2 q c)."""
+        return -2 * 0.6744897501960817 * self.scale
+
+    def underflows(self, dtype: str = "float32") -> float:
+        """The chance that the favoured class has a gradient of exactly 0 in that format."""
+        if dtype not in UNDERFLOW:
+            raise DomainError(f"no format {dtype}", instead=", ".join(UNDERFLOW))
+        return 1.0 if math.isinf(self.scale) else math.erfc(UNDERFLOW[dtype] / (self.scale * math.sqrt(2) or 1e-300))
+
+
+def verdict(gamma_deep: bool, exploding: bool, bounded: bool) -> str:
+    """What happens to the two classes' gradients with depth, in words."""
+    if not gamma_deep:
+        return "both classes have gradients of one order: a share of every label is predicted as the other"
+    if not exploding:
+        return "the ratio is exp(-2 |Delta|) with |Delta| of the order of 1: both classes scale alike with depth"
+    if bounded:
+        return "both classes explode alike: outputs stay bounded"
+    return "|Delta| grows like sqrt(q): the favoured class's gradient underflows, the other's explodes"
+
+
+__all__ = ["ClassGradients", "ratio", "verdict"]
