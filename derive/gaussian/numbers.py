@@ -140,7 +140,8 @@ def node_ball(part: Expr, values: Values, digits: int) -> flint.arb:
         node = part.expr
         closed = closed_form(node)
         if closed is not None and not _degenerate(node, values) and _converges(node, values, digits):
-            value = plain_ball(differentiate_closed(closed, part), values)
+            # the law of a nested expectation holds expectations itself
+            value = evaluate(differentiate_closed(closed, part), values, digits)[0]
             if value.is_finite():
                 return value
         if infinite(canonical(node), {**values, **numeric_law(node, values, digits)}) is not None:
