@@ -94,6 +94,11 @@ def _series(key, f, g, level, q1, q2, c):
     return _triples(made, first, second, c).reshape(shape)
 
 
+def _at_most(q, top):
+    """q where it is inside a level; with the whole gradient at its end, which a minimum would halve."""
+    return jnp.where(q <= top, q, top)
+
+
 def _by_level(levels, largest, within, beyond):
     """The value by the first level that holds the largest variance, computed for that level only."""
     if len(levels) == 1 and beyond is None:
@@ -111,7 +116,7 @@ def _surrogate(key, f, g, levels, otherwise, q1, q2, c):
     outside = jnp.broadcast_to((q1 > top) | (q2 > top), shape)
 
     def within(level):
-        return _series(key, f, g, level, jnp.minimum(q1, level[0]), jnp.minimum(q2, level[0]), c).reshape(shape)
+        return _series(key, f, g, level, _at_most(q1, level[0]), _at_most(q2, level[0]), c).reshape(shape)
 
     def beyond():
         return jnp.where(outside, jnp.broadcast_to(otherwise(q1, q2, c), shape), within(levels[-1]))
@@ -127,7 +132,7 @@ def _moment(f, levels, otherwise, q):
 
     def within(level):
         z, root = (np.asarray(part, q.dtype) for part in _half_rule(level[1]))
-        x = jnp.sqrt(jnp.minimum(q, level[0]))[..., None]*z
+        x = jnp.sqrt(_at_most(q, level[0]))[..., None]*z
         return (f(x) + f(-x)) @ (root*root/2)
 
     def beyond():
