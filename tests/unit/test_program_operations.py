@@ -33,6 +33,8 @@ def arguments(name, arity, source):
     if name.endswith("bivariate_normal_cdf"):
         place = 3 if name.startswith("exp") else 2
         values[place] = values[place] / 3
+    if name.startswith("scaled_bessel"):
+        values = [abs(value) for value in values]
     if name == "sign_moment":
         values = [value / 10 for value in values]
     return values
