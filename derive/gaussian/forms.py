@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from sympy import Derivative, Expr, Integer, Symbol, count_ops
+from functools import lru_cache
 
+from sympy import Derivative, Expr, Integer, Symbol, count_ops, expand_mul
+
+from derive.activation.normal_form import derivative, normal_form, to_piecewise
 from derive.gaussian.answer import answer
 from derive.gaussian.decompose import KINKS
 from derive.gaussian.node import GaussianE, pair, single
+from derive.gaussian.tidy import cost
 from derive.program.symbols import DELTA, Q1, Q2, K, Q, U, V, X
 
 
@@ -67,10 +71,36 @@ def differentiate_closed(closed: Expr, part: Derivative) -> Expr:
     return closed
 
 
+@lru_cache(maxsize=256)
+def slope_form(part: Derivative, closed: Expr) -> Expr:
+    """A derivative of a node with that closed form, as short as is known.
+
+    d/dq E f is also E[x f'(x)]/(2 q) where f has no jump (x = sqrt(q) z): an expectation of its own, derived and
+    tested like any other, and often much shorter than a differentiated form.
+    """
+    differentiated = differentiate_closed(closed, part)
+    node = part.expr
+    if part.variables != (Q,) or node != single(node.body):
+        return differentiated
+    slope, jumps = derivative(normal_form(node.body))
+    other = None if jumps else closed_form(single(X * to_piecewise(slope)))
+    if other is None:
+        return differentiated
+    return min((differentiated, other / (2 * Q), expand_mul(other / (2 * Q))), key=cost)
+
+
 def closed_partial(closed: Expr, symbol: Symbol) -> Expr:
     """d/ds of a closed form in (q1, q2, K, Delta), Delta being q1*q2 - K**2."""
     inner = {Q1: Q2, Q2: Q1, K: -2 * K}.get(symbol, Integer(0))
     return closed.diff(symbol) + closed.diff(DELTA) * inner
 
 
-__all__ = ["cancels", "canonical", "closed_form", "closed_partial", "differentiate_closed", "partial_form"]
+__all__ = [
+    "cancels",
+    "canonical",
+    "closed_form",
+    "closed_partial",
+    "differentiate_closed",
+    "partial_form",
+    "slope_form",
+]

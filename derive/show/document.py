@@ -188,41 +188,13 @@ def _shown(name: str, result: Any) -> tuple[Expr, tuple[dict[Expr, str], dict[Ex
 
 
 def _closed(result: Any) -> Expr:
-    """The closed form; of a derivative the shorter of two, d/dq of an expectation where there is none."""
-    from dataclasses import replace
-
-    from sympy import Derivative, count_ops
+    """The closed form; where there is none, d/dq of an expectation as such."""
+    from sympy import Derivative
 
     from derive.gaussian.node import GaussianE
 
     closed = result.closed
-    if not result.template.has(Derivative):
-        return closed
-    if closed.has(GaussianE):
-        return result.template
-    # an expectation of its own is derived and tested like any other, and comes out shorter than a differentiated form
-    other = replace(result, template=_without_derivatives(result.template)).closed
-    return closed if other.has(GaussianE) else min((closed, other), key=count_ops)
-
-
-def _without_derivatives(template: Expr) -> Expr:
-    """d/dq E f as E[x f'(x)]/(2 q) where f has no jump (x = sqrt(q) z), else as E[f (x^2/q - 1)]/(2 q)."""
-    from sympy import Derivative
-
-    from derive.activation.normal_form import derivative, normal_form, to_piecewise
-    from derive.gaussian.node import single
-    from derive.program.symbols import Q, X
-
-    swaps = {}
-    for part in template.atoms(Derivative):
-        node = part.expr
-        if part.variables != (Q,) or node != single(node.body):
-            return template.doit()
-        slope, jumps = derivative(normal_form(node.body))
-        if jumps:
-            return template.doit()
-        swaps[part] = single(X * to_piecewise(slope)) / (2 * Q)
-    return template.xreplace(swaps)
+    return result.template if closed.has(GaussianE) and result.template.has(Derivative) else closed
 
 
 def _correlation(template: Expr, sqrt: Any, symbol: Any) -> tuple[Expr, tuple[dict[Expr, str], dict[Expr, str]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sympy import Derivative, Expr
 
 from derive.gaussian import numbers
+from derive.gaussian.forms import slope_form
 
 
 def resolve(expr: Expr, *, code: bool = False) -> Expr:
@@ -23,7 +24,7 @@ def resolve(expr: Expr, *, code: bool = False) -> Expr:
             continue
         closed = resolve(closed, code=code)
         if isinstance(part, Derivative):
-            closed = numbers.differentiate_closed(closed, part)
+            closed = numbers.differentiate_closed(closed, part) if code else slope_form(part, closed)
         replaced[part] = closed
     return expr.xreplace(replaced)
 

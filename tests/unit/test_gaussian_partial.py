@@ -45,3 +45,18 @@ def test_nothing_to_take_out():
     assert answer(single(tanh(X) ** 2)).partial is None
     assert answer(single(X**2)).partial is None
     assert answer(single((X * NormalCdf(X) + X / (1 + Abs(X))) ** 2)).partial is None
+
+
+@pytest.mark.parametrize("text", ["gelu", "3*x*Phi(-2*x)", "erf(x/2)", "max(-1, min(2, x))", "sin(x) + x"])
+def test_a_slope_in_the_variance_is_as_short_as_an_expectation(text):
+    """dV/dq is printed as E x phi'... where that is shorter than a differentiated closed form; both are one number."""
+    from sympy import Rational, count_ops
+
+    from derive import theory
+    from derive.program.symbols import SIGMA_W, Q
+
+    t = theory(text)
+    differentiated, printed = SIGMA_W**2 * t.second_moment.closed.diff(Q), t.chi_parallel.closed
+    assert count_ops(printed) < count_ops(differentiated)
+    at = {Q: Rational(7, 5), SIGMA_W: 2}
+    assert abs((differentiated - printed).subs(at).evalf(30)) < 1e-25
