@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from verify.report.record import Report
 
-__all__ = ["Report", "verify"]
+__all__ = ["Report", "claim", "verify"]
 
 
 def verify(
@@ -27,7 +27,7 @@ def verify(
 ) -> Report:
     """Test everything a theory derives against rigorous enclosures, emitted code, sampling and random networks.
 
-    theory_or_activation_or_text  a Theory, an Activation, or text ("gelu", "x*Phi(x)")
+    theory_or_activation_or_text  a Theory, an Activation, or text ("gelu", "x*Phi(x)", "dense >> relu >> maxpool(2)")
     device      "auto" (CUDA where there is one), "cpu" or "cuda"
     budget      time for deriving, enclosures, emitted code and sampling together: seconds, or text such as "30s" or
                 "2min". Every claim gets its first evidence even where that takes longer
@@ -41,20 +41,56 @@ def verify(
     """
     import time
 
-    from verify.claim import checks
+    from verify.checking import checks
     from verify.engine import run
     from verify.subject import subject
 
     started = time.perf_counter()
+    tested = subject(theory_or_activation_or_text, seed, parameters)
     return run(
-        subject(theory_or_activation_or_text, seed, parameters),
-        checks(),
+        tested,
+        checks(tested.of),
         budget=seconds(budget),
         device=chosen_device(device),
         until=fraction(until),
         progress=progress,
         started=started,
     )
+
+
+def claim(
+    *texts: str,
+    at: Mapping[str, Any] | None = None,
+    domains: Mapping[str, Any] | None = None,
+    budget: str | float = "10s",
+    seed: int = 0,
+    device: str = "cpu",
+    until: str | float = "0.1%",
+) -> Report:
+    """Test formulas of others, such as "E(relu(x)**2) = q/2", against enclosures and samples of their left sides.
+
+    texts    LAW(...) = FORMULA, with "at q = 1, a = 0.25" behind it where it holds only there; the laws are E, Var, V,
+             chi, gain, std_gain, critical_gain (`verify.statements.read_statement`). A decimal on the right is meant to
+             half a unit of its last digit, at q = 1 unless something else is said
+    at       values for all of them; domains of parameters that stay free
+    budget   seconds of sampling behind the enclosures
+
+    Returns a Report with a claim a text: HOLDS, FAILS with the counter-example and by how much, UNDECIDED.
+    Raises FormulaError for what is no statement.
+    """
+    import time
+
+    import torch
+
+    from verify.engine import run
+    from verify.statements import read_statement
+    from verify.third_party import Statements
+
+    started = time.perf_counter()
+    read = tuple(read_statement(text, at, domains) for text in texts)
+    tested = Statements(read, seed, torch.float64)
+    options = {"budget": seconds(budget), "device": chosen_device(device), "until": fraction(until)}
+    return run(tested, tested.checks, started=started, **options)  # type: ignore[arg-type]
 
 
 def seconds(budget: str | float) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from verify.claim import Sampled
+from verify.checking import Sampled
 from verify.control import Layer, control, sensitivities
 from verify.layers import drawn
 from verify.sampling import Draw, network_warning
@@ -24,6 +24,8 @@ def operating_values(subject: Subject, name: str) -> dict[str, Fraction]:
     """sigma_b drawn, and sigma_w near the value with V(1) = 1, so that deep networks neither vanish nor explode."""
     rng = subject.choices(name)
     sigma_b = drawn(rng, 0.1, 0.5)
+    if "sigma_w" in subject.theory.second_moment.arguments:  # several layers with weights share it
+        return {"sigma_w": drawn(rng, 0.8, 1.2), "sigma_b": sigma_b}
     second = float(subject.number(subject.theory.second_moment, q=1))
     target = ((1 - float(sigma_b) ** 2) / second) ** 0.5 * rng.uniform(0.85, 1.15)
     return {"sigma_w": Fraction(f"{target:.3g}"), "sigma_b": sigma_b}

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from derive.records import Enclosure, Kind
-from verify.claim import Exact, Point
+from verify.checking import Exact, Point
 from verify.judge import Judgement, compare
 from verify.subject import Subject
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 
 from derive.records import EocError
-from verify.claim import Check, Claim, Exact
+from verify.checking import Check, Claim, Exact, Uncheckable
 from verify.judge import Verdict, combine
 from verify.report.record import Report, TestedClaim, TestedPoint
 from verify.subject import Subject
@@ -71,7 +71,11 @@ def _enumerate(subject: Subject, checks: Mapping[str, Check], entries: list[Entr
                     else:
                         runs.append(SampledRun(claim, witness, index))
                         index += 1
-                entries.append(Entry(name, claim, tuple(runs)))
+                entries.append(Entry(name, claim, tuple(runs), claim.note))
+        except Uncheckable as error:
+            names = check.covers or (name,)
+            claims = (Claim(one, one.replace("_", " "), "", "", (), ()) for one in names)
+            entries += [Entry(name, claim, note=str(error), refused=True) for claim in claims]
         except EocError as error:
             claim = Claim(", ".join(check.covers), f"{name.replace('_', ' ')}: not answered", "", "UNKNOWN", (), ())
             entries.append(Entry(name, claim, note=str(error)))
@@ -138,7 +142,7 @@ def _tested(entry: Entry, comparisons: int, reason: str) -> TestedClaim:
     claim = entry.claim
     points = tuple(_point(p) for p in claim.points)
     evidence = tuple(item.evidence(comparisons, reason) for item in entry.runs)
-    verdict = combine([item.verdict for item in evidence])
+    verdict = Verdict.REFUSED if entry.refused else combine([item.verdict for item in evidence])
     return TestedClaim(
         entry.check, claim.attribute, claim.title, claim.latex, claim.kind, claim.abscissa, verdict, points,
         evidence, entry.note,

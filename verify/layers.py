@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verify.claim import Claim, Exact, Point, Sampled
+from derive.records import Unsupported
+from verify.checking import Claim, Exact, Point, Sampled
 from verify.sampling import Draw, line_means, plane_means
 from verify.subject import Subject
 
@@ -45,6 +46,21 @@ def points_of(
         predicted = subject.number(result, **value)
         points.append(Point(tuple(value.items()), predicted, scale_of(float(predicted.mid), natural(value))))
     return tuple(points)
+
+
+def answered(subject: Any, result: Any, values: Sequence[Values]) -> tuple[list[Values], str]:
+    """The points at which the result has a number, and what was left out; raises where it has none at all."""
+    kept: list[Values] = []
+    reasons: list[Unsupported] = []
+    for value in values:
+        try:
+            subject.number(result, **value)
+            kept.append(value)
+        except Unsupported as error:
+            reasons.append(error)
+    if reasons and not kept:
+        raise reasons[0]
+    return kept, f"{len(reasons)} points left out: {reasons[0].what}" if reasons else ""
 
 
 def claim(

@@ -14,7 +14,7 @@ from typing import Any
 import mpmath
 
 from derive.records import DomainError, Enclosure, EocError
-from verify.claim import Check, Claim, Exact, Sampled
+from verify.checking import Check, Claim, Exact, Sampled
 from verify.judge import Verdict, judge
 from verify.stream import stream
 from verify.subject import Subject

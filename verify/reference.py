@@ -20,27 +20,31 @@ Values = Mapping[str, Fraction]
 
 
 def exact_function(formula: Formula, parameters: Values, mp: Any) -> Callable:
-    """phi as a function of an mpmath number, in the context `mp` (its precision is the caller's).
-
-    The branch of a condition that is not taken is not evaluated.
-    """
-    heads = exact_heads(mp)
+    """phi as a function of an mpmath number, in the context `mp` (its precision is the caller's)."""
     constants = _constants(formula, parameters, mp)
+    return lambda x: exact_value(formula.tree, {**constants, "x": mp.mpf(x)}, mp)
 
-    def value(node: Node, names: Mapping[str, Any]):
+
+def exact_value(tree: Node, names: Mapping[str, Any], mp: Any) -> Any:
+    """A tree's value in mpmath numbers; the branch of a condition that is not taken is not evaluated."""
+    heads = exact_heads(mp)
+
+    def value(node: Node):
         leaf = _leaf(node, names, mp)
         if leaf is not None:
             return leaf
         if node.head == "cond":
             test, yes, no = node.args
-            return value(yes if value(test, names) else no, names)
-        return _function(node, heads)(*(_number(value(arg, names), mp) for arg in node.args))
+            return value(yes if value(test) else no)
+        return _function(node, heads)(*(_number(value(arg), mp) for arg in node.args))
 
-    return lambda x: _number(value(formula.tree, {**constants, "x": mp.mpf(x)}), mp)
+    return _number(value(tree), mp)
 
 
-def torch_function(formula: Formula, parameters: Values) -> Callable[[torch.Tensor], torch.Tensor]:
-    """phi as a function of a floating-point tensor; the dtype and device of the input come out.
+def torch_function(
+    formula: Formula, parameters: Values, variables: tuple[str, ...] = ("x",)
+) -> Callable[..., torch.Tensor]:
+    """phi as a function of floating-point tensors, one a variable; the dtype and device of the first come out.
 
     Subtrees without x are evaluated to 30 digits before they are rounded to the dtype.
     """
@@ -77,12 +81,13 @@ def torch_function(formula: Formula, parameters: Values) -> Callable[[torch.Tens
             return number(args[0], x) ** int(args[1])
         return _function(node, heads)(*(number(arg, x) for arg in args))
 
-    def value(node: Node, x):
-        leaf = _leaf(node, {**constants, "x": x}, mp)
-        return leaf if leaf is not None else apply(node, [value(arg, x) for arg in node.args], x)
+    def value(node: Node, given, x):
+        leaf = _leaf(node, given, mp)
+        return leaf if leaf is not None else apply(node, [value(arg, given, x) for arg in node.args], x)
 
-    def phi(x: torch.Tensor) -> torch.Tensor:
-        return number(value(formula.tree, x), x).expand_as(x)
+    def phi(*inputs: torch.Tensor) -> torch.Tensor:
+        x, given = inputs[0], {**constants, **dict(zip(variables, inputs, strict=True))}
+        return number(value(formula.tree, given, x), x).expand_as(x)
 
     return phi
 

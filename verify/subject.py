@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from derive.records import DomainError, Enclosure, EocError, Formula, Interval, Node, Unsupported
+from derive.records import DomainError, EocError, Formula, Interval, Node, Unsupported
 from verify.reference import exact_function, slope_function, torch_function
-from verify.report.record import Report, TestedClaim
+from verify.report.record import Report
 from verify.stream import choices
+from verify.tested import Tested
 
 if TYPE_CHECKING:
     import torch
@@ -21,7 +22,7 @@ Function = Callable[["torch.Tensor"], "torch.Tensor"]
 
 
 @dataclass(frozen=True)
-class Subject:
+class Subject(Tested):
     """A theory under test.
 
     theory      the Theory whose derived quantities are the claims
@@ -41,82 +42,41 @@ class Subject:
     dtype: Any = field(default=None)
     memo: dict = field(default_factory=dict, compare=False, repr=False)
 
-    def choices(self, name: str) -> np.random.Generator:
-        """The generator of the points of one check."""
-        return choices(self.seed, name)
-
-    def number(self, result: Any, **values: Any) -> Enclosure:
-        """The claimed number of a Result at a point, with this subject's parameters."""
-        known = {*result.arguments, *(name for name, _ in result.domains)}
-        given = {**self.parameters, **values}
-        return result.number({name: value for name, value in given.items() if name in known})
-
-    def compiled(self, result: Any, backend: str) -> Callable:
-        """The emitted function of a Result with this subject's parameters filled in."""
-        function = result.compile(backend)
-        fixed = {name: float(self.parameters[name]) for name in result.parameters}
-        return lambda *args, **named: function(*args, **fixed, **named)
-
     def exact(self, mp: Any) -> Callable:
         """The activation in mpmath numbers of the context `mp`."""
         return exact_function(self.formula, self.parameters, mp)
 
-    @property
-    def jumps(self) -> bool:
-        """Whether the theory says that the activation jumps."""
-        return bool(self.theory.maps.jumps)
-
-    def derived(self) -> tuple[str, ...]:
-        """Names of everything the theory derived: its Results, and its questions that take arguments."""
-        questions = [name for name in QUESTIONS if hasattr(type(self.theory), name)]
-        return (*self.theory.results, *questions)
-
-    def report(
-        self,
-        claims: tuple[TestedClaim, ...],
-        device: str,
-        budget: float,
-        seconds: float,
-        comparisons: int,
-        interrupted: bool,
-    ) -> Report:
-        """The report of this subject."""
-        return Report(
+    def report(self, *run: Any) -> Report:
+        """The report of this subject, from its claims and how they were tested."""
+        return self.reported(
+            *run,
             subject=repr(self.theory.block),
             formula=self.formula.text,
-            parameters=tuple((name, str(value)) for name, value in self.parameters.items()),
             domains=tuple((name, str(domain)) for name, domain in self.formula.domains),
-            claims=claims,
-            seed=self.seed,
-            device=device,
-            dtype=str(self.dtype).removeprefix("torch."),
-            budget=budget,
-            seconds=seconds,
-            comparisons=comparisons,
-            versions=_versions(),
-            interrupted=interrupted,
             latex=_formula_latex(self.theory),
         )
 
 
-QUESTIONS = ("edge_of_chaos", "at")
-
-
-def subject(source: Any, seed: int = 0, parameters: Mapping[str, Any] | None = None) -> Subject:
+def subject(source: Any, seed: int = 0, parameters: Mapping[str, Any] | None = None) -> Any:
     """The subject for a theory, an activation, or text ("gelu", "x*Phi(x)", "dense >> x*tanh(x)").
 
     parameters   values of the activation's parameters; the others are drawn from their domains by the seed
-    Raises EocError for an unknown parameter, Unsupported for a block that is not Dense and one activation.
+    A block that is more than a Dense and an activation is a `verify.blocks.subject.BlockSubject`.
+    Raises EocError for an unknown parameter.
     """
     import torch
 
     from derive import theory as derive_theory
 
-    theory = source if hasattr(source, "results") else derive_theory(source)
+    theory = derive_theory(source) if not hasattr(source, "block") else source
+    if _is_block(theory):
+        from verify.blocks.subject import block_subject
+
+        return block_subject(theory, seed, parameters or {})
     formula, module = _activation(source, theory)
     _demand_one_variable(formula)
     values = _parameter_values(formula, seed, parameters or {})
-    phi = _user_function(module) if module is not None else torch_function(formula, values)
+    phi = module_function(module) if module is not None else torch_function(formula, values)
     return Subject(theory, formula, values, phi, slope_function(phi), seed, torch.float64)
 
 
@@ -127,14 +87,7 @@ def _activation(source: Any, theory: Any) -> tuple[Formula, Any]:
 
     if hasattr(source, "formula"):
         return source.formula, getattr(source, "module", None)
-    stages = theory.block.stages
-    elementwise = [stage for stage in stages if isinstance(stage, Elementwise)]
-    if len(elementwise) != 1 or len(stages) > 2 or any(_fixed_sigma(stage) for stage in stages):
-        raise Unsupported(
-            f"the block {theory.block!r} cannot be verified",
-            why="networks are sampled for one Dense and one activation with free sigma_w, sigma_b",
-            instead="verify its activation alone",
-        )
+    elementwise = [stage for stage in theory.block.stages if isinstance(stage, Elementwise)]
     made_from = getattr(elementwise[0], "source", None)
     if made_from is not None and hasattr(made_from, "formula"):
         return made_from.formula, getattr(made_from, "module", None)
@@ -150,16 +103,28 @@ def _demand_one_variable(formula: Formula) -> None:
     if others:
         raise Unsupported(
             f"{formula.name or formula.text} is a function of x and {', '.join(others)}",
-            why="networks with gated units are not sampled",
-            instead="an activation of one variable",
+            why="an activation here is a function of one variable",
+            instead='a gated block: "dense >> glu(silu)"',
         )
+
+
+def _is_block(theory: Any) -> bool:
+    """Whether it is more than one Dense with free sigma_w, sigma_b and one activation of one variable."""
+    from derive.layers.dense import Dense
+    from derive.layers.elementwise import Elementwise
+
+    stages = theory.block.stages
+    elementwise = [stage for stage in stages if isinstance(stage, Elementwise)]
+    dense = [stage for stage in stages if type(stage) is Dense]
+    alone = len(elementwise) == 1 and len(dense) <= 1 and len(elementwise) + len(dense) == len(stages)
+    return not alone or any(_fixed_sigma(stage) for stage in stages)
 
 
 def _fixed_sigma(stage: Any) -> bool:
     return getattr(stage, "sigma_w", None) is not None or getattr(stage, "sigma_b", None) is not None
 
 
-def _user_function(module: Any) -> Function:
+def module_function(module: Any) -> Function:
     """The user's own module or function, in the dtype of its input and without gradients of its parameters."""
     import torch
 
@@ -187,13 +152,13 @@ def _parameter_values(formula: Formula, seed: int, given: Mapping[str, Any]) -> 
     values = {}
     for name in formula.parameters:
         domain = formula.domain(name)
-        values[name] = exact(given[name], name) if name in given else _drawn(domain, rng)
+        values[name] = exact(given[name], name) if name in given else drawn_parameter(domain, rng)
         if values[name] not in domain:
             raise DomainError(f"{name} = {values[name]} is outside its domain {domain}")
     return values
 
 
-def _drawn(domain: Interval, rng: np.random.Generator) -> Fraction:
+def drawn_parameter(domain: Interval, rng: np.random.Generator) -> Fraction:
     """A two-digit number inside a domain, of the order of 1 where the domain allows it."""
     lower, upper = max(float(domain.lower), -8.0), min(float(domain.upper), 8.0)
     if upper - lower <= 4:
@@ -212,11 +177,3 @@ def _formula_latex(theory: Any) -> str:
 
     stage = next(stage for stage in theory.block.stages if isinstance(stage, Elementwise))
     return latex(stage.phi)
-
-
-def _versions() -> tuple[tuple[str, str], ...]:
-    from importlib.metadata import version
-    from platform import python_version
-
-    names = ("eoc", "torch", "numpy", "scipy", "sympy", "mpmath", "python-flint")
-    return (("python", python_version()), *((name, version(name)) for name in names))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from derive.records import EocError
-from verify.claim import Claim, Exact, Sampled
+from verify.checking import Claim, Exact, Sampled
 from verify.judge import Verdict, judge, mean_and_error, thresholds
 from verify.report.record import Evidence
 from verify.stream import stream
@@ -126,6 +126,7 @@ class Entry:
     claim: Claim
     runs: tuple[ExactRun | SampledRun, ...] = ()
     note: str = ""
+    refused: bool = False
 
     def decided(self, comparisons: int) -> bool:
         """Whether some witness has held or refuted the claim."""

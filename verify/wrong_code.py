@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from verify.checking import Claim, Exact
 from verify.checks import emitted_function, emitted_maps
-from verify.claim import Claim, Exact
 from verify.judge import Verdict
 from verify.subject import Subject
 from verify.wrong import RememberingTheory

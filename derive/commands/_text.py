@@ -45,7 +45,7 @@ class TextCommand(click.Command):
 
 def text_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     """TEXT: a formula, a catalogue name or a block; `-` reads standard input."""
-    return click.argument("text", metavar="TEXT", callback=_read_text)(function)
+    return click.argument("text", metavar="TEXT", callback=read_text)(function)
 
 
 def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,7 +65,8 @@ def value_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def _read_text(ctx: click.Context, parameter: click.Parameter, text: str) -> str:
+def read_text(ctx: click.Context, parameter: click.Parameter, text: str) -> str:
+    """A TEXT argument; standard input for `-`."""
     if text != "-":
         return text
     read = sys.stdin.read().strip()

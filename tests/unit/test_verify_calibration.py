@@ -6,7 +6,7 @@ import pytest
 import torch
 from scipy.stats import kstest, t
 
-from verify.claim import checks
+from verify.checking import checks
 from verify.engine import run
 from verify.judge import Verdict
 from verify.subject import subject

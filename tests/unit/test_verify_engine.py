@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from derive.records import Enclosure, EocError, Formula, Node
-from verify.claim import Check, Claim, Exact, Point, Sampled
+from verify.checking import Check, Claim, Exact, Point, Sampled
 from verify.engine import run
 from verify.judge import Verdict, compare
 from verify.sampling import Draw, line_means

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from verify.claim import checks
+from verify.checking import checks
 from verify.mutants import depth_kills, kills, mutants
 from verify.subject import subject
 from verify.wrong_code import code_kills, code_mutants

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from derive.records import EocError
 from verify import verify
-from verify.claim import checks
+from verify.checking import checks
 from verify.engine import run
 from verify.judge import Verdict
 from verify.report.record import SCHEMA
@@ -150,6 +150,5 @@ def test_a_module_is_verified_by_running_it():
     assert made.phi(torch.ones(2, dtype=torch.float64)).dtype == torch.float64 and calls
 
 
-def test_blocks_that_are_not_one_layer_are_refused_by_name():
-    with pytest.raises(EocError, match="cannot be verified"):
-        subject("dense >> relu >> dense >> tanh")
+def test_blocks_of_more_than_one_layer_are_subjects_of_their_own():
+    assert subject("dense >> relu >> dense >> tanh").of == "block" and subject("dense >> relu").of == "activation"

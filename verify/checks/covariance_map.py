@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from verify.claim import Check, Claim
+from verify.checking import Check, Claim
 from verify.enclosures import witness
 from verify.layers import claim, drawn, network_layer, plane_sampling, points_of
 from verify.subject import Subject

@@ -8,7 +8,7 @@ from fractions import Fraction
 import mpmath
 
 from derive.records import Enclosure
-from verify.claim import Check, Claim, Point
+from verify.checking import Check, Claim, Point
 from verify.depth import DEPTH, LARGEST, operating_values, richardson
 from verify.layers import drawn, scale_of
 from verify.subject import Subject

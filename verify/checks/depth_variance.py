@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from verify.claim import Check, Claim, Point
+from verify.checking import Check, Claim, Point
 from verify.depth import DEPTH, LARGEST, operating_values, richardson
 from verify.layers import drawn, scale_of
 from verify.subject import Subject

@@ -9,7 +9,7 @@ from typing import Any
 import mpmath
 
 from derive.records import Enclosure
-from verify.claim import Check, Claim, Exact, Point
+from verify.checking import Check, Claim, Exact, Point
 from verify.enclosures import Moments, agree, ball, to_enclosure
 from verify.layers import drawn, line_sampling
 from verify.subject import Subject

@@ -9,8 +9,8 @@ import mpmath
 import numpy as np
 
 from derive.records import Enclosure
+from verify.checking import Check, Claim, Exact, Point
 from verify.checks.emitted_maps import UNITS, VARIANTS, call, failed, returned
-from verify.claim import Check, Claim, Exact, Point
 from verify.judge import Judgement, compare
 from verify.subject import Subject
 

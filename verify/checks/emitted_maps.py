@@ -10,10 +10,10 @@ from math import isfinite, isnan
 from typing import Any
 
 from derive.records import Kind
-from verify.claim import Check, Claim, Exact, Point
+from verify.checking import Check, Claim, Exact, Point
 from verify.enclosures import Moments
 from verify.judge import Judgement, Verdict, compare
-from verify.layers import points_of
+from verify.layers import answered, points_of
 from verify.subject import Subject
 
 UNITS = 64
@@ -40,17 +40,18 @@ def claim(subject: Subject, name: str, result: Any) -> Claim:
         ranges = {"q": (0.2, 4), "q1": (0.2, 4), "q2": (0.2, 4), "sigma_w": (0.6, 2), "sigma_b": (0.1, 0.6)}
         return {a: c if a == "c" else dyadic(*ranges[a]) for a in result.arguments}
 
-    values = [value(c) for c in (dyadic(-0.9, -0.1), dyadic(0.1, 0.9), Fraction(-1), Fraction(1))]
+    asked = [value(c) for c in (dyadic(-0.9, -0.1), dyadic(0.1, 0.9), Fraction(-1), Fraction(1))]
+    values, note = answered(subject, result, asked)
     points = tuple(
         replace(point, scale=max(point.scale, _natural(subject, name, value)))
         for point, value in zip(points_of(subject, result, values, lambda v: 0.0), values, strict=True)
     )
     emit = cache(lambda backend: subject.compiled(result, backend))
     witnesses = [Exact(f"{b} {d}", _evaluated(emit, result, points, b, d)) for b, d in VARIANTS]
-    if name == "covariance_map" and not subject.jumps:
+    if name == "covariance_map" and not subject.jumps and "activation" in subject.of:
         witnesses.append(Exact("torch gradient", _gradient(subject, emit, points)))
     title = f"emitted code of the {result.title}"
-    return Claim(name, title, result.symbol, str(result.kind), points, tuple(witnesses))
+    return Claim(name, title, result.symbol, str(result.kind), points, tuple(witnesses), note=note)
 
 
 TINY = Fraction(1, 2**40)
@@ -60,7 +61,11 @@ VARIANTS = (("numpy", "float64"), ("numpy", "float32"), ("torch", "float64"), ("
 def _natural(subject: Subject, name: str, v: Any) -> float:
     """The size against which rounding is measured: what the map would be without cancellation."""
     second = subject.theory.second_moment
-    sizes = [float(subject.number(second, q=v[a])) for a in ("q", "q1", "q2") if a in v]
+    sizes = [
+        float(subject.number(second, **{"sigma_w": 1, "sigma_b": 0, **v, "q": v[a]}))
+        for a in ("q", "q1", "q2")
+        if a in v
+    ]
     gain = float(v.get("sigma_w", 1)) ** 2
     if name == "mean":
         return sizes[0] ** 0.5
@@ -164,4 +169,4 @@ def _slope_at_the_edge(subject: Subject, q: Fraction, c: int) -> tuple[float, fl
         return float(q) * float(truth), float(q) * float(truth.rad())
 
 
-CHECK = Check("emitted_maps", (), claims, order=210)
+CHECK = Check("emitted_maps", (), claims, order=210, of=("activation", "block"))

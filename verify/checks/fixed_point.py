@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from verify.claim import Check, Claim, Exact, Point
+from verify.checking import Check, Claim, Exact, Point
 from verify.depth import operating_values
 from verify.enclosures import Moments, ball
 from verify.judge import compare

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mpmath import mpf
 
 from derive.records import Enclosure
-from verify.claim import Check, Claim, Exact, Point
+from verify.checking import Check, Claim, Exact, Point
 from verify.enclosures import ball, witness
 from verify.judge import compare
 from verify.layers import claim, drawn, line_sampling, network_layer, points_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.claim import Check, Claim
+from verify.checking import Check, Claim
 from verify.enclosures import witness
 from verify.layers import claim, drawn, line_sampling, points_of
 from verify.subject import Subject

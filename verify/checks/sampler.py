@@ -8,7 +8,7 @@ from typing import Any
 from mpmath import mpf
 
 from derive.records import Enclosure
-from verify.claim import Check, Claim, Point, Sampled
+from verify.checking import Check, Claim, Point, Sampled
 from verify.depth import LARGEST, operating_values
 from verify.layers import drawn
 from verify.sampling import Draw

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.claim import Check, Claim
+from verify.checking import Check, Claim
 from verify.enclosures import ball, witness
 from verify.layers import claim, drawn, line_sampling, network_layer, points_of, sigmas
 from verify.subject import Subject

@@ -1,4 +1,4 @@
-"""`eoc verify`: numerical evidence for everything derived about an activation."""
+"""`eoc verify`: numerical evidence for everything derived about an activation or block, or for formulas of others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from derive.commands._ask import refuse_unreadable
-from derive.commands._text import TextCommand, common_options, text_argument, value_options
+from derive.commands._text import TextCommand, common_options, read_text, value_options
+from derive.records import EocError
 
 EPILOG = """Examples:
 
@@ -15,12 +16,16 @@ EPILOG = """Examples:
   eoc verify gelu
   eoc verify "x*Phi(x)" --budget 30s --report gelu.html
   eoc verify leaky_relu --set a=1/3 --seed 7 --json -
+  eoc verify "dense >> relu >> maxpool(2)" --budget 20s
+  eoc verify --claim "E(relu(x)**2) = q/2" --claim "gain(selu) = 0.75"
 """
 
 
 @click.command("verify", cls=TextCommand, epilog=EPILOG)
-@text_argument
+@click.argument("text", metavar="[TEXT]", required=False, callback=read_text)
 @value_options
+@click.option("--claim", "statements", multiple=True, metavar="TEXT", help='Test a formula: "E(relu(x)**2) = q/2".')
+@click.option("--claims", "statement_file", metavar="FILE", help="Test the formulas of a TOML file.")
 @click.option("--budget", default="60s", show_default=True, help="Time for everything: 30s, 2min.")
 @click.option("--until", default="0.1%", show_default=True, help="Sample a claim until it resolves this error.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of points and samples.")
@@ -29,12 +34,16 @@ EPILOG = """Examples:
 @click.option("--report", "page", metavar="FILE", help="Write a self-contained HTML report.")
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the report as JSON.")
 @common_options
-def COMMAND(text: str, values: Any, domains: Any, quiet: bool, no_cache: bool, **wanted: Any) -> int:
+def COMMAND(text: str | None, values: Any, domains: Any, quiet: bool, no_cache: bool, **wanted: Any) -> int:
     """Test every claim of a theory by witnesses that can refute it.
 
     Enclosures, emitted code, samples of the formula as typed, and random networks. Exit code 1 if a claim is
     refuted or has no check. Ctrl-C ends with the evidence so far.
     """
+    if wanted["statements"] or wanted["statement_file"]:
+        return _statements(text, values, domains, quiet, wanted)
+    if text is None:
+        raise EocError("nothing to verify", instead='eoc verify gelu, or eoc verify --claim "E(relu(x)**2) = q/2"')
     subject = _subject(text, domains)
     from verify import verify
 
@@ -48,10 +57,27 @@ def COMMAND(text: str, values: Any, domains: Any, quiet: bool, no_cache: bool, *
             until=wanted["until"],
             progress=tell,
         )
+    return _finish(report, wanted, quiet)
+
+
+def _finish(report: Any, wanted: dict[str, Any], quiet: bool) -> int:
+    """Write the report; the exit code."""
     _write(report, wanted, quiet)
     if report.interrupted:
         return 130
     return int(not report.passed or (wanted["strict"] and report.undecided))
+
+
+def _statements(text: str | None, values: Any, domains: Any, quiet: bool, wanted: dict[str, Any]) -> int:
+    """The formulas of others, from --claim and --claims."""
+    if text is not None:
+        raise EocError("TEXT and --claim are both given", where=text, instead='eoc verify --claim "E(gelu(x)) = ..."')
+    from verify import claim
+    from verify.statements import read_file
+
+    texts = (*wanted["statements"], *(read_file(wanted["statement_file"]) if wanted["statement_file"] else ()))
+    options = {name: wanted[name] for name in ("budget", "seed", "device", "until")}
+    return _finish(claim(*texts, at=values, domains=domains, **options), wanted, quiet)
 
 
 def _subject(text: str, domains: Any) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from derive.records import EocError
+
 if TYPE_CHECKING:
     from derive.records import Enclosure
     from verify.judge import Judgement
@@ -59,6 +61,7 @@ class Claim:
     title       one line of text; `latex` the statement as a formula
     kind        kind of the derived result (EXACT, SPECIAL, ...)
     abscissa    the name along which the points form a curve; empty if they do not
+    note        what the reader should know, such as points that were left out
     """
 
     attribute: str
@@ -68,12 +71,18 @@ class Claim:
     points: tuple[Point, ...]
     witnesses: tuple[Exact | Sampled, ...]
     abscissa: str = ""
+    note: str = ""
+
+
+class Uncheckable(EocError):
+    """Raised by a check that cannot test what it covers for this subject: the claims count as REFUSED."""
 
 
 @dataclass(frozen=True)
 class Check:
     """One file of `verify/checks`.
 
+    of          what it tests: "activation" (one Dense and one activation), "block" (any other), or both
     covers      attributes of a theory for which this check states claims
     claims      enumerates them
     rests_on    attributes that enter its numbers though another check covers them: their mutants must fail here too
@@ -87,10 +96,11 @@ class Check:
     order: int = 1000
     rests_on: tuple[str, ...] = ()
     unseeable: Mapping[str, str] = field(default_factory=dict)
+    of: tuple[str, ...] = ("activation",)
 
 
-def checks() -> dict[str, Check]:
-    """All checks, one a file of `verify/checks`, in the order of reports."""
+def checks(of: str = "activation") -> dict[str, Check]:
+    """The checks of an activation or a block, one a file of `verify/checks`, in the order of reports; "" for all."""
     import pkgutil
     from importlib import import_module
 
@@ -98,4 +108,5 @@ def checks() -> dict[str, Check]:
 
     names = [module.name for module in pkgutil.iter_modules(folder.__path__)]
     found = {name: import_module(f"{folder.__name__}.{name}").CHECK for name in names}
-    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
+    wanted = {name: check for name, check in found.items() if not of or of in check.of}
+    return dict(sorted(wanted.items(), key=lambda item: (item[1].order, item[0])))
