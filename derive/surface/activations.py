@@ -11,12 +11,12 @@ from sympy import Expr, Integer, Rational
 
 from derive.activation.facts import Facts, facts
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
-from derive.catalogue import entry
 from derive.formula import from_sympy, read, show_text, to_sympy
 from derive.layers.elementwise import Elementwise
 from derive.program.symbols import X
 from derive.records import DomainError, EocError, Formula, Interval, Node
 from derive.show.printer import latex
+from derive.surface.coupled import is_gated, refuse_coupled
 from derive.surface.dirac import Dirac, of_derivative, of_power, of_product, of_sum
 from derive.surface.exact import exact
 
@@ -56,6 +56,7 @@ class Activation:
                     f"{source.strip()} is a unit of two inputs, no function of one variable",
                     instead=f'expect("{source.strip()}", of="u v", cov=[["q1", 0], [0, "q2"]]), or a layer: GLU(gate)',
                 )
+            refuse_coupled(source)
             return read(source, domains=domains, name=name)
         if isinstance(source, Expr):
             return from_sympy(source, domains=domains, name=name)
@@ -185,12 +186,6 @@ class Activation:
 
     def _repr_latex_(self) -> str:
         return f"$\\varphi(x) = {latex(self.expr)}$"
-
-
-def is_gated(text: str) -> bool:
-    """Whether the text is the name of a catalogued unit of two inputs."""
-    found = entry(text) if len(text) < 80 else None
-    return found is not None and len(found.variables) > 1
 
 
 def _shared(first: Activation, second: Activation) -> dict[str, Interval]:

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from derive.catalogue import several
 from derive.layers import layers
 from derive.layers.block import Block, join
+from derive.layers.concat import Concat
 from derive.records import EocError
 from derive.surface.activations import Activation
 from derive.surface.exact import exact
@@ -48,6 +50,9 @@ def _stage(text: str, options: Mapping[str, Any]) -> Any:
     name, _, rest = text.partition("(")
     layer = layers().get(name.strip().lower())
     if layer is None:
+        unit = several(text) if len(text) < 80 else None
+        if unit is not None:
+            return Concat(*(Activation(output, **options).layer for output in unit.outputs))
         return Activation(text, **options).layer
     if not rest:
         return _made(layer, [], {}, text)

@@ -12,7 +12,8 @@ from derive.formula.reader import read_constant
 from derive.gaussian.node import GaussianE, pair, single
 from derive.program.symbols import DELTA, Q1, Q2, K, Q, X
 from derive.records import EocError, Formula, Interval
-from derive.surface.activations import Activation, is_gated
+from derive.surface.activations import Activation
+from derive.surface.coupled import is_gated
 from derive.surface.dirac import demand
 from derive.surface.exact import exact
 from derive.surface.reductions import reduced
