@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from verify.guessing.model import bias
     from verify.report.record import Report
 
-__all__ = ["Report", "claim", "verify"]
+__all__ = ["Report", "bias", "claim", "verify"]
 
 
 def verify(
@@ -135,4 +136,8 @@ def __getattr__(name: str) -> Any:
         from verify.report.record import Report
 
         return Report
+    if name == "bias":
+        from verify.guessing.model import bias
+
+        return bias
     raise AttributeError(f"verify has no {name!r}; it has {', '.join(__all__)}")

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from derive.depth.fixed_set import Bifurcation
     from derive.depth.universality import Universality
     from derive.surface.finite_width import FiniteWidth
+    from derive.surface.guessing_bias import GuessingBias
 
-NOT_YET = ("guessing_bias", "jacobian")
+NOT_YET = ("jacobian",)
 
 
 def theory(block: Any, **options: Any) -> Theory:
@@ -196,6 +197,13 @@ class Theory:
         from derive.surface.finite_width import FiniteWidth
 
         return FiniteWidth(self)
+
+    @cached_property
+    def guessing_bias(self) -> GuessingBias:
+        """What its random networks prefer before training: drift ratio, class fractions, phases."""
+        from derive.surface.guessing_bias import GuessingBias
+
+        return GuessingBias(self)
 
     def depth(self, gram: Any, layers: int, sigma_w: Any, sigma_b: Any = 0, **parameters: Any) -> Any:
         """Variances, correlations and tangent kernels of inputs at layers 1 to `layers`: a `Depth` of arrays."""

@@ -1,9 +1,10 @@
 """Two averages of one random network: over weights (mean field) and over data (guessing bias), and how they translate.
 
 Mean field fixes inputs a, b and averages over weights: q_aa = E y(a)^2, q_ab = E y(a) y(b). Guessing bias fixes the
-weights and averages over data: a unit y_i has a centre mu_i and a spread around it; over weights mu_i ~ N(0, sigma_mu^2),
-and sigma_y^2 is the mean spread. Source: Bassi et al. 2026 (arXiv 2505.12096), theorem 3.1, for the pair form; Francazi,
-Lucchi & Baity-Jesi 2024 (arXiv 2306.00809) for centres. The form with means is an identity of matrices (`of_activations`).
+weights and averages over data: a unit y_i has a centre mu_i and a spread around it; over weights the centre is
+N(0, sigma_mu^2), and sigma_y^2 is the mean spread. Source: Bassi et al. 2026 (arXiv 2505.12096), theorem 3.1, for the
+pair form; Francazi, Lucchi & Baity-Jesi 2024 (arXiv 2306.00809) for centres. The form with means is an identity of
+matrices (`of_activations`).
 """
 
 from __future__ import annotations

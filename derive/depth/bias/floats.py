@@ -22,9 +22,9 @@ from derive.depth.grid_gap import GapTable, gap_table
 from derive.depth.grid_maps import TemplateMaps, gap_of
 from derive.gaussian.factors import pair_factors
 from derive.gaussian.node import GaussianE
-from derive.gaussian.numbers import canonical, evaluate
+from derive.gaussian.numbers import canonical, evaluate, outermost
 from derive.layers.nested import every_stage
-from derive.program.symbols import Q1, Q2, SIGMA_B, SIGMA_W, K, Q, X
+from derive.program.symbols import Q1, Q2, SIGMA_B, SIGMA_W, Q, X
 from derive.records import Unsupported
 
 Array = Any
@@ -83,7 +83,7 @@ class ScaleFree:
 class Tabulated:
     """Any block whose expectations are of one and two units, by tables in the variance and in t = sqrt(e)."""
 
-    maps: KeptTables
+    maps: TemplateMaps
 
     def step(self, log_q: Array, e: Array, sigma_w: Array, sigma_b: Array) -> tuple[Array, Array]:
         """The next layer: e' = e (1 - C)/(1 - c)."""
@@ -196,9 +196,7 @@ def _pooled_coefficients(maps: TemplateMaps) -> tuple[np.ndarray, np.ndarray]:
 def _number(expr: Expr, key: tuple, w: int, b: int, q: int = 1) -> float:
     free = {SIGMA_W: w, SIGMA_B: b}
     if q == 0:  # a scale-free moment vanishes with q: what is left are biases
-        from derive.gaussian.numbers import outermost
-
-        expr = expr.xreplace({node: 0 * Q for node in outermost(expr)}).xreplace({Q: Q * 0})
+        expr = expr.xreplace(dict.fromkeys(outermost(expr), 0 * Q)).xreplace({Q: Q * 0})
     known = {**dict(key), "q": Fraction(1), **{s.name: Fraction(v) for s, v in free.items()}}
     with flint.ctx.workprec(120):
         return float(evaluate(expr, known, 20)[0].mid())

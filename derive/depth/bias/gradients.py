@@ -1,8 +1,8 @@
 """Gradients of a biased network by class: the unfavoured class pulls exp(2 |Delta|) times harder, at every layer.
 
 For two classes and cross-entropy the error at the logits of a sample is sigma(-Delta) where its label is class 1 and
-sigma(Delta) where it is class 2, Delta = Y_1 - Y_2. In deep prejudice Delta is one number for all inputs, and the squares
-of both gradients are carried back by the same factors.
+sigma(Delta) where it is class 2, Delta = Y_1 - Y_2. In deep prejudice Delta is one number for all inputs, and the
+squares of both gradients are carried back by the same factors.
 """
 
 from __future__ import annotations

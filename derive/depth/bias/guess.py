@@ -122,7 +122,8 @@ class TwoClasses:
         """P(k of n inputs get class 1), k = 0..n: the mean of Binomial(n, G) over G."""
         n = _count(n)
         if self.gamma == 0 or math.isinf(self.gamma):
-            points, weights = ([0.5], [1.0]) if self.gamma == 0 else ([0.0, 1.0], [0.5, 0.5])
+            points, weights = np.array([0.5] if self.gamma == 0 else [0.0, 1.0]), np.empty(0)
+            weights = np.full(len(points), 1 / len(points))
             z = None
         else:
             # the integrand is exp(-z^2/2) times p^k (1-p)^(n-k) of width above 1/sqrt(n gamma)
@@ -132,14 +133,14 @@ class TwoClasses:
             points = z * math.sqrt(self.gamma)
         k = np.arange(n + 1)
         if z is None:
-            p = np.array(points)[:, None]
-            with np.errstate(divide="ignore"):
+            p = points[:, None]
+            with np.errstate(divide="ignore", invalid="ignore"):
                 logs = np.where(k == 0, 0.0, k * np.log(p)) + np.where(k == n, 0.0, (n - k) * np.log1p(-p))
         else:
-            upper, lower = np.log(np.maximum(cdf(points), 1e-320)), np.log(np.maximum(cdf(-np.asarray(points)), 1e-320))
+            upper, lower = np.log(np.maximum(cdf(points), 1e-320)), np.log(np.maximum(cdf(-points), 1e-320))
             logs = k * upper[:, None] + (n - k) * lower[:, None]
         choose = np.array([math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in k])
-        return np.asarray(weights) @ np.exp(logs + choose)
+        return weights @ np.exp(logs + choose)
 
     def __str__(self) -> str:
         return f"two classes, gamma = {self.gamma:g} ({self.regime}): E max G = {self.mean_largest:.6g}"

@@ -1,0 +1,186 @@
+"""The guessing bias of a user's model on a user's data, layer by layer and over fresh initialisations."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from derive.depth.bias.guess import Classes, TwoClasses
+from derive.records import EocError
+from verify.guessing.estimate import LayerBias, layer_bias
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+
+MOST_UNITS = 4096
+"""Units of a layer that are looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class BiasReport:
+    """What an untrained model prefers.
+
+    layers      the drift ratio of every linear and convolutional layer's output, of the model as given
+    fractions   (networks, classes): shares of the inputs assigned to each class, one row an initialisation; the model
+                as given is the first row
+    inputs      how many inputs were seen
+    gamma       the mean drift ratio of the output over the initialisations, and its standard error
+    Kind: ESTIMATE.
+    """
+
+    layers: tuple[LayerBias, ...]
+    fractions: np.ndarray
+    inputs: int
+    gamma: tuple[float, float]
+
+    @property
+    def largest(self) -> np.ndarray:
+        """The largest class share of each initialisation."""
+        return self.fractions.max(1)
+
+    @property
+    def predicted_largest(self) -> float:
+        """E max G for Gaussian outputs with this gamma: larger than what is measured where outputs are not Gaussian."""
+        k, gamma = self.fractions.shape[1], max(self.gamma[0], 0.0)
+        return TwoClasses(gamma).mean_largest if k == 2 else Classes(gamma, k).mean_largest
+
+    def __str__(self) -> str:
+        rows = [f"{'layer':24} {'gamma':>10} {'error':>9} {'c':>7} {'spread':>7}"]
+        rows += [
+            f"{r.name[:24]:24} {r.gamma:10.4g} {r.gamma_error:9.2g} {r.c_bar:7.4f} {r.spread:7.4f}" for r in self.layers
+        ]
+        share = self.largest
+        rows.append(
+            f"{self.inputs} inputs, {len(share)} initialisations: largest class {share.mean():.3f} "
+            f"(model as given {share[0]:.3f}, Gaussian outputs {self.predicted_largest:.3f})"
+        )
+        return "\n".join(rows)
+
+    def plot(self, path: Any = None) -> Any:
+        """The drift ratio by layer, and the largest class share over initialisations."""
+        from derive.show.phase_plots import new_figure, save
+
+        figure = new_figure(8.0, 3.4)
+        left, right = figure.subplots(1, 2)
+        at = np.arange(1, len(self.layers) + 1)
+        left.errorbar(at, [r.c_bar for r in self.layers], [r.error for r in self.layers], marker="o", capsize=2)
+        left.set(xlabel="layer", ylabel="mean correlation c = γ/(1+γ)")
+        right.hist(self.largest, bins=20, range=(0, 1))
+        right.axvline(1 / self.fractions.shape[1], color="grey", linestyle="dashed")
+        right.axvline(self.predicted_largest, color="black")
+        right.set(xlabel="largest class share of an untrained network", ylabel="initialisations")
+        if path is not None:
+            save(figure, path, "guessing bias of a model")
+        return figure
+
+
+def bias(
+    model: nn.Module,
+    loader: Iterable[Any] | torch.Tensor,
+    *,
+    initialisations: int = 50,
+    inputs: int = 1000,
+    seed: int = 0,
+) -> BiasReport:
+    """The guessing bias of a model with the data of a loader.
+
+    model            any torch module with outputs (batch, classes); it is not changed
+    loader           batches of inputs or (inputs, labels), or one tensor of inputs
+    initialisations  fresh draws of a copy's weights by each layer's own `reset_parameters`, the model as given included
+    inputs           inputs looked at
+
+    Raises EocError for outputs that are no class scores.
+    """
+    import torch
+
+    x = _inputs(loader, inputs)
+    own = copy.deepcopy(model).eval()
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        found, scores = _activations(own, x)
+        if scores.ndim != 2 or scores.shape[1] < 2:
+            raise EocError(f"outputs of shape {tuple(scores.shape)} are no class scores", instead="(batch, classes)")
+        layers = tuple(layer_bias(name, y) for name, y in found.items())
+        rows, ratios = [_share(scores)], []
+        ratios.append(_moments(scores))
+        for _ in range(initialisations - 1):
+            for part in own.modules():
+                reset = getattr(part, "reset_parameters", None)
+                if callable(reset):
+                    reset()
+            with torch.no_grad():
+                scores = own(x)
+            rows.append(_share(scores))
+            ratios.append(_moments(scores))
+    mu, sy = np.array(ratios).T
+    gamma = float(mu.sum() / sy.sum())
+    error = float(np.std(mu - gamma * sy, ddof=1) / np.sqrt(len(mu)) / sy.mean()) if len(mu) > 1 else float("nan")
+    return BiasReport(layers, np.stack(rows), len(x), (gamma, error))
+
+
+def _inputs(loader: Any, most: int) -> torch.Tensor:
+    import torch
+
+    if isinstance(loader, torch.Tensor):
+        return loader[:most].float()
+    kept, count = [], 0
+    for batch in loader:
+        x = batch[0] if isinstance(batch, (tuple, list)) else batch
+        kept.append(x)
+        count += len(x)
+        if count >= most:
+            break
+    if count < 2:
+        raise EocError("the loader gives fewer than two inputs")
+    return torch.cat(kept)[:most].float()
+
+
+def _activations(model: nn.Module, x: torch.Tensor) -> tuple[dict[str, np.ndarray], torch.Tensor]:
+    """Outputs of every layer with weights, flattened to (inputs, units), and the model's output."""
+    import torch
+    from torch import nn
+
+    found: dict[str, np.ndarray] = {}
+    kinds = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+
+    def keep(name: str) -> Any:
+        def hook(_: Any, __: Any, output: torch.Tensor) -> None:
+            flat = output.detach().reshape(len(output), -1).double()
+            if len(flat) == len(x) and name not in found:
+                stride = -(-flat.shape[1] // MOST_UNITS)
+                found[name] = flat[:, ::stride].cpu().numpy()
+
+        return hook
+
+    handles = [
+        m.register_forward_hook(keep(name or "model")) for name, m in model.named_modules() if isinstance(m, kinds)
+    ]
+    try:
+        with torch.no_grad():
+            scores = model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found, scores
+
+
+def _share(scores: torch.Tensor) -> np.ndarray:
+    return np.bincount(scores.argmax(1).cpu().numpy(), minlength=scores.shape[1]) / len(scores)
+
+
+def _moments(scores: torch.Tensor) -> tuple[float, float]:
+    """(variance of the centres between classes, of the signal), unbiased; what all scores share is no preference."""
+    y = scores.detach().double().cpu().numpy()
+    n, k = y.shape
+    contrast = y - y.mean(1, keepdims=True)
+    centre = contrast.mean(0)
+    inner = float(((contrast - centre) ** 2).sum() / (n - 1) / (k - 1))
+    return float((centre**2).sum() / (k - 1)) - inner / n, inner
+
+
+__all__ = ["BiasReport", "bias"]
