@@ -32,7 +32,7 @@ def test_accuracy_of_kernels(name):
             assert abs(float(torched(*map(torch.tensor, point))) - truth) <= limit * scale, (precision, q1, q2, c)
 
 
-@pytest.mark.parametrize("name", ["relu", "gelu", "erf", "elu"])
+@pytest.mark.parametrize("name", ["relu", "gelu", "erf", pytest.param("elu", marks=pytest.mark.slow)])
 def test_gradients_are_finite_at_the_edges(name):
     result = theory(name).covariance_map
     kernel, given = result.compile("torch"), dict.fromkeys(result.parameters, 0.75)

@@ -28,6 +28,7 @@ def check(name):
     torch.testing.assert_close(torch.compile(doubled)(q1, q2, c), doubled(q1, q2, c), rtol=1e-14, atol=1e-15)
 
 
+@pytest.mark.compile
 @pytest.mark.parametrize("name", FEW)
 def test_compiled_kernel(name):
     check(name)

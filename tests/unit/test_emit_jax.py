@@ -20,7 +20,7 @@ def doubles():
         yield
 
 
-@pytest.mark.parametrize("text", ["relu", "gelu", "erf(x)", "sin(x)", "abs(x)"])
+@pytest.mark.parametrize("text", ["relu", pytest.param("gelu", marks=pytest.mark.slow), "sin(x)", "abs(x)"])
 def test_jax_kernel_and_its_gradients(text):
     result = theory(text).covariance_map
     kernel, plain = jax.jit(result.compile("jax")), result.compile("numpy")

@@ -8,7 +8,7 @@ CASES = [
     ("relu(x)-min(x,b)", {"b": -1.1}),
     ("relu(x)-min(x,b)", {"b": 0}),
     ("relu(x)-min(x,b)", {"b": 0.4}),
-    ("relu(x)**2-a*min(x,b)", {"a": 0.3, "b": 1.1}),
+    pytest.param("relu(x)**2-a*min(x,b)", {"a": 0.3, "b": 1.1}, marks=pytest.mark.slow),
     ("max(x,b)-max(x,a)", {"a": -0.4, "b": 1.1}),
 ]
 
@@ -23,6 +23,7 @@ def test_thresholds_that_meet_in_max_and_min(text, values):
         assert function(0.7, 2.1, c, **values) == pytest.approx(truth, rel=1e-13)
 
 
+@pytest.mark.slow
 def test_gradients_in_thresholds():
     import torch
 

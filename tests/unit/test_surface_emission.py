@@ -129,7 +129,10 @@ def test_docstrings_hold_formula_text():
     assert "NormalCdf" not in text
 
 
-@pytest.mark.parametrize(("text", "names"), [("relu", "q1"), ("gelu", "c"), ("gelu", "c q1"), ("a*relu(x) + x", "a")])
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [("relu", "q1"), ("gelu", "c"), pytest.param("gelu", "c q1", marks=pytest.mark.slow), ("a*relu(x) + x", "a")],
+)
 def test_slopes_of_pairs_are_emitted_with_their_gradients(text, names):
     result = theory(text).covariance_map
     for name in names.split():
@@ -143,7 +146,7 @@ def test_slopes_of_pairs_are_emitted_with_their_gradients(text, names):
     assert float(gradient) == pytest.approx(central(result, "c", {"q1": 1.5, "q2": 0.5, "c": 0.3, **given}), rel=1e-8)
 
 
-@pytest.mark.parametrize("text", ["elu", "selu"])
+@pytest.mark.parametrize("text", ["elu", pytest.param("selu", marks=pytest.mark.slow)])
 def test_small_variances_where_the_closed_form_cancels(text):
     """Within 1e-14 of sqrt(m2(q1) m2(q2)); the formula itself loses every digit at q = 1e-12."""
     t = theory(text)
@@ -161,6 +164,7 @@ def test_small_variances_where_the_closed_form_cancels(text):
             assert error <= 1e-14 * (moment[q1] * moment[q2]) ** 0.5, (q1, q2, c)
 
 
+@pytest.mark.slow
 def test_small_variances_in_torch_keep_gradients_and_batches():
     t = theory("elu")
     kernel = t.covariance_map.compile("torch")
