@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sympy import Derivative, Expr, Integer, Symbol, count_ops, expand_mul
+from sympy import Derivative, Expr, Integer, Pow, Symbol, count_ops, expand_mul
 
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
 from derive.gaussian.answer import answer
@@ -22,6 +22,8 @@ def canonical(node: GaussianE) -> GaussianE:
         return single(node.body.subs(node.variables[0], X), Q)
     if node.cov.rows == 2:
         first, second = node.variables
+        if any(power.exp.is_negative and power.has(first) and power.has(second) for power in node.body.atoms(Pow)):
+            return node  # a quotient in both: what can be said of it rests on the symmetries of its own law
         body = node.body.subs({first: U, second: V}, simultaneous=True)
         return GaussianE(type(node.integrand)((U, V), body), pair(X, X).cov)
     return node

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from sympy import Heaviside, Lambda, Max, Symbol, exp, eye, sin, sinc, symbols, tanh
+from sympy import Heaviside, Lambda, Max, Rational, Symbol, exp, eye, ones, sin, sinc, symbols, tanh
 
 from derive.gaussian import rules as registry
 from derive.gaussian.answer import answer, derivation
@@ -134,6 +134,16 @@ def test_odd_parts_about_the_mean_leave(text, mean):
     found = answer(single(to_sympy(read(text, {}))))
     assert found.kind is Kind.EXACT and found.step is not None
     assert str(found.closed) == mean
+
+
+def test_each_output_of_a_softmax_has_mean_one_over_n():
+    """Alike logits: the outputs add up to 1; logits of different variances are left open."""
+    total = exp(U) + exp(V) + exp(W) + exp(T)
+    alike = 2 * eye(4) + ones(4, 4) / 3
+    assert answer(GaussianE(Lambda((U, V, W, T), exp(T) / total), alike)).closed == Rational(1, 4)
+    differences = exp(V) / (exp(U) + exp(V) + 1)
+    assert answer(GaussianE(Lambda((U, V), differences), [[2, 1], [1, 2]])).closed == Rational(1, 3)
+    assert answer(GaussianE(Lambda((U, V), differences), [[2, 1], [1, 3]])).closed is None
 
 
 def test_symmetry_is_about_the_mean_of_the_law():

@@ -1,6 +1,22 @@
 """The mean of a function is that of its even part about the mean of the law: odd parts leave."""
 
-from sympy import Expr, Integer, Lambda, Pow, cancel, count_ops, exp, expand_mul, log, tanh
+from sympy import (
+    Add,
+    Expr,
+    Function,
+    Integer,
+    Lambda,
+    Matrix,
+    Pow,
+    cancel,
+    count_ops,
+    exp,
+    expand_mul,
+    expand_power_exp,
+    log,
+    tanh,
+    zeros,
+)
 
 from derive.gaussian.decompose import KINKS
 from derive.gaussian.node import GaussianE
@@ -12,6 +28,8 @@ from derive.program.operations.softplus import Softplus
 
 LONGEST = 200
 """Operations beyond which an integrand is not compared with its mirror image."""
+SHORT = 80
+"""Operations beyond which quotients of exponentials are not cancelled."""
 
 
 def rewrite(node: GaussianE) -> Expr | None:
@@ -25,6 +43,7 @@ def rewrite(node: GaussianE) -> Expr | None:
     if count_ops(body) > LONGEST or is_atomic(body, zs):
         return None
     even = _even_part(body, mirrored, zs)
+    even = even if even is not None else _orbit_mean(node)
     if even is None:
         return None
     return even if not even.has(*zs) else GaussianE(Lambda(zs, even), node.cov, node.mean)
@@ -39,10 +58,41 @@ def _even_part(body: Expr, mirrored: Expr, zs) -> Expr | None:
     if is_atomic(total, zs):
         return total
     quotient = ((body + mirrored) / 2).rewrite((Sigmoid, tanh), exp)
-    if quotient.has(*KINKS) or not quotient.has(exp) or count_ops(quotient) > LONGEST:
+    if not _is_short_quotient(quotient):
         return None
     total = cancel(quotient)
     return total if is_atomic(total, zs) else None
+
+
+def _orbit_mean(node: GaussianE) -> Expr | None:
+    """The mean of f over a cyclic symmetry of a centred law of several variables as atoms, else None.
+
+    Tried: z -> (z_2, ..., z_k, z_1), and z -> (z_2 - z_1, ..., z_k - z_1, -z_1) for differences to one of k + 1 alike
+    variables. The outputs of a softmax add up to 1, so that each has mean 1/n.
+    """
+    zs, body = node.variables, node.body
+    if len(zs) < 2 or not node.mean.is_zero_matrix or body.has(*KINKS) or not body.has(exp):
+        return None
+    for turned in ((*zs[1:], zs[0]), (*(z - zs[0] for z in zs[1:]), -zs[0])):
+        matrix = Matrix([[w.coeff(z) for z in zs] for w in turned])
+        if (matrix * node.cov * matrix.T - node.cov).expand() != zeros(len(zs)):
+            continue
+        order = len(zs) + (turned[-1] != zs[0])
+        orbit = [body]
+        for _ in range(order - 1):
+            orbit.append(expand_power_exp(orbit[-1].xreplace(dict(zip(zs, turned, strict=True)))))
+        if not _is_short_quotient(Add(*orbit)):
+            continue
+        mean = cancel(Add(*orbit) / order)
+        if is_atomic(mean, zs):
+            return mean
+    return None
+
+
+def _is_short_quotient(expr: Expr) -> bool:
+    """Whether it is a quotient of a few exponentials: of more, cancelling takes minutes."""
+    functions = expr.atoms(Function)
+    return bool(functions) and all(isinstance(f, exp) for f in functions) and count_ops(expr) <= SHORT
 
 
 def _one_sign(expr: Expr) -> Expr:
