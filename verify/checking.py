@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from derive.records import Enclosure
     from verify.judge import Judgement
     from verify.sampling import Draw
-    from verify.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class Check:
 
     name: str
     covers: tuple[str, ...]
-    claims: Callable[[Subject], Iterable[Claim]]
+    claims: Callable[[Any], Iterable[Claim]]
     order: int = 1000
     rests_on: tuple[str, ...] = ()
     unseeable: Mapping[str, str] = field(default_factory=dict)

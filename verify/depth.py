@@ -11,6 +11,7 @@ from verify.control import Layer, control, sensitivities
 from verify.layers import drawn
 from verify.sampling import Draw, network_warning
 from verify.subject import Subject
+from verify.tested import Tested
 
 if TYPE_CHECKING:
     import torch
@@ -20,7 +21,7 @@ LARGEST = 1e4
 """A curve that grows beyond this ends there: at finite width its mean says nothing."""
 
 
-def operating_values(subject: Subject, name: str) -> dict[str, Fraction]:
+def operating_values(subject: Tested, name: str) -> dict[str, Fraction]:
     """sigma_b drawn, and sigma_w near the value with V(1) = 1, so that deep networks neither vanish nor explode."""
     rng = subject.choices(name)
     sigma_b = drawn(rng, 0.1, 0.5)

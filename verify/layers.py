@@ -12,6 +12,7 @@ from derive.records import Unsupported
 from verify.checking import Claim, Exact, Point, Sampled
 from verify.sampling import Draw, line_means, plane_means
 from verify.subject import Subject
+from verify.tested import Tested
 
 if TYPE_CHECKING:
     import torch
@@ -38,7 +39,7 @@ def scale_of(predicted: float, natural: float) -> float:
 
 
 def points_of(
-    subject: Subject, result: Any, values: Sequence[Values], natural: Callable[[Values], float]
+    subject: Tested, result: Any, values: Sequence[Values], natural: Callable[[Values], float]
 ) -> tuple[Point, ...]:
     """The claimed numbers of a Result at some points."""
     points = []

@@ -86,6 +86,12 @@ def torch_heads() -> dict[str, Callable]:
 
         return apply
 
+    def larger(x, y):  # forward-mode derivatives of torch.maximum run in Python
+        return torch.where((x < y) | y.isnan(), y, x)
+
+    def smaller(x, y):
+        return torch.where((x > y) | y.isnan(), y, x)
+
     def step(x):
         return torch.where(x > 0, 1.0, torch.where(x == 0, 0.5, 0.0)).to(x.dtype)
 
@@ -139,8 +145,8 @@ def torch_heads() -> dict[str, Callable]:
         "abs": torch.abs,
         "sign": torch.sign,
         "step": step,
-        "max": fold(torch.maximum),
-        "min": fold(torch.minimum),
-        "clip": lambda x, low, high: torch.minimum(torch.maximum(x, low), high),
+        "max": fold(larger),
+        "min": fold(smaller),
+        "clip": lambda x, low, high: smaller(larger(x, low), high),
         "sinc": lambda x: torch.special.sinc(x / 3.141592653589793),
     }

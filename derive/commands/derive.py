@@ -49,7 +49,7 @@ def _backend(ctx: click.Context, parameter: click.Parameter, items: tuple[str, .
 @value_options
 @click.option("--latex", "latex_file", metavar="FILE", help="Write a LaTeX document that compiles alone.")
 @click.option(
-    "--latex-body", metavar="FILE", help="Write its body for a paper of yours, and the sources as .bib beside it."
+    "--latex-body", metavar="FILE", help="Write its body for a paper of yours, and the sources in eoc.bib beside it."
 )
 @click.option("--proof", is_flag=True, help="Print the derivations, step by step.")
 @click.option(
@@ -142,10 +142,12 @@ def _products(document: dict[str, Any], wanted: dict[str, Any]) -> tuple[list[st
         document["latex"] = latex.page(document)
         texts.append((wanted["latex_file"], document["latex"]))
     if wanted["latex_body"]:
-        document["latex_body"], document["bib"] = latex.body(document), latex.bib(document)
+        shared = Path(wanted["latex_body"]).with_name("eoc.bib")
+        known = shared.read_text(encoding="utf-8") if wanted["latex_body"] != "-" and shared.exists() else ""
+        document["latex_body"], document["bib"] = latex.body(document), latex.bib(document, known)
         texts.append((wanted["latex_body"], document["latex_body"]))
         if wanted["latex_body"] != "-":
-            texts.append((str(Path(wanted["latex_body"]).with_suffix(".bib")), document["bib"]))
+            texts.append((str(shared), document["bib"]))
     if wanted["report"]:
         from derive.show import html
 

@@ -56,13 +56,21 @@ def body(document: Mapping[str, Any]) -> str:
     return "\n".join([header(document, "%"), BEGIN, _body(document), END, ""])
 
 
-def bib(document: Mapping[str, Any]) -> str:
-    """The sources as a BibTeX file; the citation keys are those of the body."""
+def bib(document: Mapping[str, Any], existing: str = "") -> str:
+    """The sources as a BibTeX file; the citation keys are those of the body, the same for a source in every body.
+
+    existing   a file written before: its entries stay, and only sources that it lacks are added
+    """
     entries = [
         f"@misc{{{slug(source)},\n  key = {{{slug(source)[4:]}}},\n  note = {{{escape(source)}}}\n}}"
         for source in sources(document)
+        if f"{{{slug(source)}," not in existing
     ]
-    return header(document, "%") + "\n" + "\n\n".join(entries) + "\n"
+    start = (
+        existing.rstrip()
+        or f"% eoc {document['version']}: sources of the bodies beside this file; each key stands once"
+    )
+    return "\n\n".join([start, *entries]) + "\n"
 
 
 def header(document: Mapping[str, Any], mark: str) -> str:

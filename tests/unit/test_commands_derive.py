@@ -159,7 +159,7 @@ def test_files_are_whole_and_named_in_errors(tmp_path):
     assert result.exit_code == 2
     assert "missing" in result.stderr
     assert run("relu", "--latex", tmp_path / "relu.tex", "--latex-body", tmp_path / "body.tex").exit_code == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["body.bib", "body.tex", "relu.tex"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["body.tex", "eoc.bib", "relu.tex"]
 
 
 def test_proof_prints_rules():

@@ -73,6 +73,28 @@ def test_the_body_compiles_in_a_paper(tmp_path):
         assert "undefined" not in compiled(paper, tmp_path)
 
 
+@NEEDS_TEX
+def test_two_bodies_share_one_bibliography_in_a_paper(tmp_path):
+    first, second = made("elu"), made("step")
+    known = latex.bib(first)
+    both = latex.bib(second, known)
+    assert both.startswith(known.rstrip()) and latex.bib(first, both) == both
+    keys = re.findall(r"@misc\{(.*),", both)
+    assert len(keys) == len(set(keys)) >= 2
+    for name, one in (("a", first), ("b", second)):
+        (tmp_path / f"{name}.tex").write_text(latex.body(one))
+    (tmp_path / "eoc.bib").write_text(both)
+    paper = (
+        r"\documentclass{article}\usepackage{amsmath,amssymb}\begin{document}\input{a}\input{b}"
+        r"\bibliographystyle{plain}\bibliography{eoc}\end{document}"
+    )
+    compiled(paper, tmp_path, runs=1)
+    if shutil.which("bibtex"):
+        done = subprocess.run(["bibtex", "page"], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0 and "Repeated entry" not in done.stdout, done.stdout
+        assert "undefined" not in compiled(paper, tmp_path)
+
+
 def test_what_a_page_must_say(found):
     text = latex.page(found)
     for result in found["results"]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from verify.blocks.sampling import Observe, layers, networks
 from verify.blocks.subject import BlockSubject
-from verify.checking import Claim, Exact
+from verify.checking import Claim, Exact, Sampled
 from verify.layers import answered, claim, drawn, points_of, sigmas
 
 Values = Mapping[str, Any]
@@ -24,7 +24,9 @@ def size(subject: BlockSubject) -> Callable[[Values], float]:
     second = subject.theory.second_moment
 
     def natural(v: Values) -> float:
-        sizes = [float(subject.number(second, **{**v, "q": v[name]}).mid) for name in ("q", "q1", "q2") if name in v]
+        sizes = [
+            abs(float(subject.number(second, **{**v, "q": v[name]}).mid)) for name in ("q", "q1", "q2") if name in v
+        ]
         return sizes[0] if len(sizes) == 1 else (sizes[0] * sizes[1]) ** 0.5
 
     return natural
@@ -39,6 +41,7 @@ def stated(
     *,
     natural: Callable[[Values], float],
     linear: bool = True,
+    gradients: bool = False,
     exact: tuple[Exact, ...] = (),
     abscissa: str = "",
 ) -> Claim:
@@ -47,9 +50,9 @@ def stated(
     result = getattr(subject.theory, attribute)
     values, note = answered(subject, result, values)
     points = points_of(subject, result, values, natural)
-    witnesses = (
+    witnesses: list[Exact | Sampled] = [
         *exact,
-        layers(subject, values, observe, linear=linear),
-        networks(subject, values, observe),
-    )
+        layers(subject, values, observe, linear=linear, gradients=gradients),
+        networks(subject, values, observe, gradients=gradients),
+    ]
     return claim(result, attribute, title, points, witnesses, abscissa=abscissa, note=note)

@@ -46,7 +46,7 @@ Observe = Callable[[list[Seen], Mapping[str, Any]], Any]
 
 
 def turns(
-    subject: BlockSubject, values: Mapping[str, Any], units: Any, width: int, count: int = 1, gradients: bool = True
+    subject: BlockSubject, values: Mapping[str, Any], units: Any, width: int, count: int = 1, gradients: bool = False
 ) -> tuple[list[Seen], str]:
     """A network of that width for `count` turns of the block, and why its averages cannot be trusted (or "").
 
@@ -96,8 +96,9 @@ def _seen(y: Any, start: Any, numbers: tuple[float, float, float], units: Any, g
         gain = w**2 * (back[0] @ back[0]) / y.shape[1]
         (pull,) = torch.autograd.grad(variance, start, retain_graph=True)
         slope = (pull[0] @ start[0]) / (2 * q)
-    parts = (y[0].mean(), first, second, cross, (variance, w**2 * second + b**2), w**2 * cross + b**2, gain, slope)
-    return Seen(*((p[0].detach(), p[1].detach()) if isinstance(p, tuple) else p.detach() for p in parts))
+    parts: Any = (y[0].mean(), first, second, cross, (variance, w**2 * second + b**2), w**2 * cross + b**2, gain, slope)
+    detached: Any = [(p[0].detach(), p[1].detach()) if isinstance(p, tuple) else p.detach() for p in parts]
+    return Seen(*detached)
 
 
 def _tail(y: torch.Tensor) -> str:
@@ -111,33 +112,47 @@ def _tail(y: torch.Tensor) -> str:
 
 
 def layers(
-    subject: BlockSubject, points: Sequence[Mapping[str, Any]], observe: Observe, *, count: int = 1, linear: bool = True
+    subject: BlockSubject,
+    points: Sequence[Mapping[str, Any]],
+    observe: Observe,
+    *,
+    count: int = 1,
+    linear: bool = True,
+    gradients: bool = False,
 ) -> Sampled:
     """The layers of the block acting on units that are spread evenly.
 
     A network of width n has mean a + b/n + O(1/n^2); 2 E_{2n} - E_n removes b. Where every output depends on a few
     units and the observed number is an average over them, b is 0 and one width is used.
-    observe  (what was seen after each turn, point) -> one number, or one a turn
+    observe    (what was seen after each turn, point) -> one number, or one a turn
+    gradients  whether it looks at gains or slopes
     """
     exact = linear and count == 1 and subject.local
     slots = subject.group * (2 if subject.halves else 1)
     narrow = subject.width((POINTS if subject.spread else POINTS // 4) * slots)
 
     def draw(streams: Sequence[Any]) -> Draw:
-        return _extrapolated(subject, points, observe, streams, count, narrow, exact, 1, spread=subject.spread)
+        return _extrapolated(
+            subject, points, observe, streams, (count, gradients), narrow, exact, 1, spread=subject.spread
+        )
 
     return Sampled("layers", draw)
 
 
 def networks(
-    subject: BlockSubject, points: Sequence[Mapping[str, Any]], observe: Observe, *, count: int = 1
+    subject: BlockSubject,
+    points: Sequence[Mapping[str, Any]],
+    observe: Observe,
+    *,
+    count: int = 1,
+    gradients: bool = False,
 ) -> Sampled:
     """Networks of independent units with all their weights drawn, at two widths, extrapolated."""
     narrow = subject.width(WIDTH)
 
     def draw(streams: Sequence[Any]) -> Draw:
         return _extrapolated(
-            subject, points, observe, streams, count, narrow, False, NETWORKS, spread=False, implicit=False
+            subject, points, observe, streams, (count, gradients), narrow, False, NETWORKS, spread=False, implicit=False
         )
 
     return Sampled("networks", draw, costly=True)
@@ -148,7 +163,7 @@ def _extrapolated(
     points: Sequence[Mapping[str, Any]],
     observe: Observe,
     streams: Sequence[Any],
-    count: int,
+    run: tuple[int, bool],
     narrow: int,
     exact: bool,
     repeats: int,
@@ -168,7 +183,7 @@ def _extrapolated(
                 numbers = []
                 for _ in range(repeats):
                     units = Units(stream, subject.group, subject.halves, **how)
-                    seen, doubt = turns(subject, values, units, width, count)
+                    seen, doubt = turns(subject, values, units, width, *run)
                     warning = warning or doubt
                     numbers.append(torch.as_tensor(observe(seen, values), dtype=torch.float64).reshape(-1))
                 row.append(torch.stack(numbers).mean(0))

@@ -11,8 +11,9 @@ from verify.blocks.weights import ImplicitWeights
 
 BITS = 30
 """Bits of torch's Sobol' sequence; the rest is filled with independent ones."""
-COORDINATES = 36
-"""Of one sequence; the next layers take those of another."""
+COORDINATES = 6
+"""Of one sequence for a group of one unit: two inputs, a matrix of weights and a bias; later layers take another's."""
+MOST_COORDINATES = 48
 FEW = 4
 """A matrix with more rows than this is one of weights."""
 
@@ -48,7 +49,7 @@ class Units:
     def _normal(self, shape: tuple[int, ...]) -> torch.Tensor:
         if len(shape) == 2 and shape[0] <= FEW and self.spread:
             return torch.special.ndtri(self.uniform(shape).clamp(1e-300, 1 - 2.0**-53))
-        options = {"generator": self.generator, "dtype": torch.float64, "device": self.generator.device}
+        options: Any = {"generator": self.generator, "dtype": torch.float64, "device": self.generator.device}
         return torch.randn(shape, **options)
 
     def uniform(self, shape: tuple[int, ...]) -> torch.Tensor:
@@ -64,25 +65,25 @@ class Units:
         return 1.0 - 2.0 * (self._rand((rows, columns)) < 0.5).to(torch.float64)
 
     def _rand(self, shape: tuple[int, ...]) -> torch.Tensor:
-        options = {"generator": self.generator, "dtype": torch.float64, "device": self.generator.device}
+        options: Any = {"generator": self.generator, "dtype": torch.float64, "device": self.generator.device}
         return torch.rand(shape, **options)
 
     def _spread(self, rows: int, columns: int) -> torch.Tensor | None:
         """(rows, columns) numbers, a point of the sequence for every group of columns; None where it has too many."""
         parts = 2 if self.halves else 1
         slots = parts * self.group
-        if rows * slots > COORDINATES or columns % slots:
+        if COORDINATES * slots > MOST_COORDINATES or rows > COORDINATES or columns % slots:
             return None
         count, left = columns // slots, self.points.setdefault(columns, [])
         if len(left) < rows * slots:
-            left[:] = self._sequence(count)
+            left[:] = self._sequence(count, COORDINATES * slots)
         taken = torch.stack([left.pop(0) for _ in range(rows * slots)])
         return taken.reshape(rows, parts, self.group, count).transpose(2, 3).reshape(rows, columns)
 
-    def _sequence(self, count: int) -> list[torch.Tensor]:
+    def _sequence(self, count: int, coordinates: int) -> list[torch.Tensor]:
         """The coordinates of so many points, the finest bits drawn independently."""
         device = self.generator.device
         seed = int(torch.randint(2**31, (1,), generator=self.generator, device=device))
-        points = torch.quasirandom.SobolEngine(COORDINATES, scramble=True, seed=seed).draw(count, dtype=torch.float64)
-        points = ((points.to(device) * 2.0**BITS).floor() + self._rand((count, COORDINATES))) / 2.0**BITS
+        points = torch.quasirandom.SobolEngine(coordinates, scramble=True, seed=seed).draw(count, dtype=torch.float64)
+        points = points.to(device).add_(self._rand((count, coordinates)), alpha=2.0**-BITS)
         return list(points[torch.randperm(count, generator=self.generator, device=device)].T.contiguous())

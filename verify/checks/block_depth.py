@@ -65,7 +65,7 @@ def _claims(subject: BlockSubject, run: Any, points: Sequence[list[Point]]) -> I
     )  # fmt: skip
     for (attribute, title, latex, observe), along in zip(stated, points, strict=True):
         if along:
-            how: Any = {"count": len(along)}
+            how: Any = {"count": len(along), "gradients": attribute == "chi"}
             witnesses = (layers(subject, [run], observe, **how), networks(subject, [run], observe, **how))
             kind = str(getattr(subject.theory, attribute).kind)
             yield Claim(attribute, title, latex, kind, tuple(along), witnesses, abscissa="layer")

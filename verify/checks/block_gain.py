@@ -18,13 +18,21 @@ def claims(subject: BlockSubject) -> Iterator[Claim]:
             why="gradients of arrays miss the jumps, and no other evidence is built for blocks",
         )
     values = single(subject, "block_gain")
-    yield stated(subject, "chi", "gradient gain", values, lambda seen, v: seen[0].gain, natural=lambda v: 0.0)
+    yield stated(
+        subject, "chi", "gradient gain", values, lambda seen, v: seen[0].gain, natural=lambda v: 0.0, gradients=True
+    )
 
     def natural(v) -> float:
         return float(subject.number(subject.theory.variance_map, **v).mid) / float(v["q"])
 
     yield stated(
-        subject, "chi_parallel", "slope of the variance map", values, lambda seen, v: seen[0].slope, natural=natural
+        subject,
+        "chi_parallel",
+        "slope of the variance map",
+        values,
+        lambda seen, v: seen[0].slope,
+        natural=natural,
+        gradients=True,
     )
 
 

@@ -41,7 +41,7 @@ def _edge(subject: BlockSubject) -> Iterator[Claim]:
     gains = tuple(Point(point.values, one, 1.0) for point in balance)
     yield _claim(
         subject, "edge_of_chaos", "edge of chaos: gain 1", r"\chi(q^*) = 1", gains, values,
-        lambda seen, v: seen[0].gain,
+        lambda seen, v: seen[0].gain, gradients=True,
     )  # fmt: skip
 
 
@@ -63,7 +63,14 @@ def _fixed(subject: BlockSubject) -> Iterator[Claim]:
             for p, f in zip(balance, found, strict=True)
         )
         yield _claim(
-            subject, "at", "slope of the fixed point", r"V'(q^*)", slopes, values, lambda seen, v: seen[0].slope
+            subject,
+            "at",
+            "slope of the fixed point",
+            r"V'(q^*)",
+            slopes,
+            values,
+            lambda seen, v: seen[0].slope,
+            gradients=True,
         )
     paired = [p for p in found if p.c is not None]
     pairs = [{"q1": float(p.q), "q2": float(p.q), "c": _clipped(p.c), **sigmas} for p in paired]

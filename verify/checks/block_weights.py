@@ -40,7 +40,7 @@ def claims(subject: BlockSubject) -> Iterator[Claim]:
             for sign, implicit in ((1, True), (-1, False)):
                 for _ in range(NETWORKS):
                     units = Units(stream, subject.group, subject.halves, spread=False, implicit=implicit)
-                    seen, doubt = turns(subject, values, units, width, TURNS)
+                    seen, doubt = turns(subject, values, units, width, TURNS, gradients=True)
                     warning = warning or doubt
                     row += sign * torch.stack([seen[-1].variances[0], seen[-1].gain])[: len(points)].cpu() / NETWORKS
             rows.append(row)
