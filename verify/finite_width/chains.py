@@ -14,7 +14,8 @@ from verify.stream import normals
 if TYPE_CHECKING:
     import torch
 
-BLOCK = 1 << 16
+BLOCK = 1 << 14
+"""Numbers held at once: blocks stay in the cache, and below the size from which torch splits work over threads."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def _block(phi, slope, q0, widths, gains, sigma_b, networks, generator) -> list[
             rest = (h - m**2 / g).clamp_min(0.0).sqrt()
             y = slope(z) * (m / g * z + rest * normals((networks, width), generator, torch.float64))
             m, h = scale * (x * y).sum(1, keepdim=True), scale * (y * y).sum(1, keepdim=True)
-        g = sigma_b**2 + scale * torch.einsum("ij,ij->i", x, x)[:, None]
+        g = sigma_b**2 + scale * (x * x).sum(1, keepdim=True)
         for kept, value in zip(rows, (g, m, h), strict=False):
             kept.append(value)
     return [torch.cat(kept, 1).T.contiguous().numpy() for kept in rows]
