@@ -142,18 +142,23 @@ def _depth_scale(slope: flint.arb) -> flint.arb:
 
 
 def _correlation(correlation: Expr, chi: flint.arb, values: dict[str, Any]) -> tuple[Any, Any]:
-    """(c*, C'(c*)): c* = 1 with slope chi where chi <= 1, else the root of C(c) = c below 1."""
-    one = flint.arb(1)
-    if chi < 1:
-        return one, chi
-    if not chi > 1:
-        return (one, chi) if chi.is_finite() else (None, None)
-    here = {**values, "q1": values["q"], "q2": values["q"]}
+    """(c*, C'(c*)): c* = 1 with slope chi where chi <= 1, else the root of C(c) = c below 1.
+
+    Where noise parts two copies of one input (dropout), C(1) < 1 and c* is below 1 whatever chi.
+    """
+    one, here = flint.arb(1), {**values, "q1": values["q"], "q2": values["q"]}
 
     def excess(c: Any, digits: int) -> flint.arb:
         return evaluate(correlation, {**here, "c": c}, digits)[0] - ball(c)
 
-    c = _interior_root(excess)
+    if excess(Fraction(1), 12) < 0:
+        c = refine(excess, Fraction(0), Fraction(1), 1, digits=13) if excess(Fraction(0), 12) > 0 else None
+    elif chi < 1:
+        return one, chi
+    elif not chi > 1:
+        return (one, chi) if chi.is_finite() else (None, None)
+    else:
+        c = _interior_root(excess)
     if c is None:
         return None, None
     slope = evaluate(differentiate(correlation, C), {**here, "c": c}, 12)[0]
