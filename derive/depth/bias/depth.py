@@ -21,14 +21,14 @@ class Drift:
     """Arrays (L, ...) over the layers, then over the nodes of (sigma_w, sigma_b).
 
     log_q      logarithm of q_aa (q itself may overflow)
-    e          1 - c = 1/(1 + gamma)
+    log_e      logarithm of e = 1 - c = 1/(1 + gamma) (e itself may underflow)
     chi        gradient gain at each layer
     slope      dV/dq there: for pooled blocks another number than chi
     Kind: floats, uncertified; relative error of e about 1e-13 a layer for scale-free blocks, 1e-11 for tables.
     """
 
     log_q: Any
-    e: Any
+    log_e: Any
     chi: Any
     slope: Any
 
@@ -39,15 +39,20 @@ class Drift:
             return np.exp(self.log_q)
 
     @property
+    def e(self) -> Any:
+        """1 - c."""
+        return np.exp(self.log_e)
+
+    @property
     def c(self) -> Any:
         """The correlation gamma/(1 + gamma)."""
-        return 1 - self.e
+        return -np.expm1(self.log_e)
 
     @property
     def gamma(self) -> Any:
-        """sigma_mu^2/sigma_y^2 = (1 - e)/e; inf where e underflows."""
-        with np.errstate(divide="ignore", over="ignore"):
-            return np.where(self.e > 0, (1 - self.e) / np.where(self.e > 0, self.e, 1), np.inf)
+        """sigma_mu^2/sigma_y^2 = (1 - e)/e; inf where it overflows."""
+        with np.errstate(over="ignore"):
+            return np.expm1(-self.log_e)
 
     @property
     def sigma_mu2(self) -> Any:
@@ -67,7 +72,7 @@ class Drift:
         return np.concatenate([np.cumsum(logs[::-1], 0)[::-1], np.zeros_like(self.chi[:1])])
 
     def __len__(self) -> int:
-        return len(self.e)
+        return len(self.log_e)
 
 
 def drift(maps: LayerMaps, layers: int, q: Any, e: Any, sigma_w: Any, sigma_b: Any) -> Drift:
@@ -77,12 +82,12 @@ def drift(maps: LayerMaps, layers: int, q: Any, e: Any, sigma_w: Any, sigma_b: A
     w, b = np.asarray(sigma_w, float), np.asarray(sigma_b, float)
     shape = np.broadcast_shapes(w.shape, b.shape, np.shape(q), np.shape(e))
     w, b = np.broadcast_to(w, shape), np.broadcast_to(b, shape)
-    log_q, e = np.broadcast_to(np.log(np.asarray(q, float)), shape), np.broadcast_to(np.asarray(e, float), shape)
+    log_q, log_e = (np.broadcast_to(np.log(np.asarray(a, float)), shape) for a in (q, e))
     rows = []
     for layer in range(layers):
-        rows.append((log_q, e))
+        rows.append((log_q, log_e))
         if layer < layers - 1:
-            log_q, e = maps.step(log_q, e, w, b)
+            log_q, log_e = maps.step(log_q, log_e, w, b)
     every_q, every_e = (np.stack(column) for column in zip(*rows, strict=True))
     return Drift(every_q, every_e, *maps.gains(every_q, w, b))
 

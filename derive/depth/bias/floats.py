@@ -1,6 +1,6 @@
-"""One layer in floats: log q and e = 1 - c to the next layer's, for whole arrays of (sigma_w, sigma_b).
+"""One layer in floats: log q and log e, e = 1 - c, to the next layer's, for whole arrays of (sigma_w, sigma_b).
 
-e is followed and not c, so that a bias that grows without bound keeps its digits at every depth.
+log e is followed and not c, so that a bias that grows without bound keeps its digits at every depth.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ FREE = frozenset({"elementwise", "dense", "maxpool", "avgpool", "residual", "sum
 class LayerMaps(Protocol):
     """What a recursion over depth needs of a block. Arrays broadcast over nodes of (sigma_w, sigma_b).
 
-    step   (log q, e, sigma_w, sigma_b) -> the same of the next layer
+    step   (log q, log e, sigma_w, sigma_b) -> the first two of the next layer
     gains  (log q, sigma_w, sigma_b) -> chi and dV/dq
     """
 
-    def step(self, log_q: Array, e: Array, sigma_w: Array, sigma_b: Array) -> tuple[Array, Array]: ...
+    def step(self, log_q: Array, log_e: Array, sigma_w: Array, sigma_b: Array) -> tuple[Array, Array]: ...
     def gains(self, log_q: Array, sigma_w: Array, sigma_b: Array) -> tuple[Array, Array]: ...
 
 
@@ -61,15 +61,15 @@ class ScaleFree:
     bias: tuple[float, float]
     gap: tuple[np.ndarray, np.ndarray]
 
-    def step(self, log_q: Array, e: Array, sigma_w: Array, sigma_b: Array) -> tuple[Array, Array]:
+    def step(self, log_q: Array, log_e: Array, sigma_w: Array, sigma_b: Array) -> tuple[Array, Array]:
         """The next layer: e' = e (g0 + g1 sigma_w^2) q/q'."""
         w2, b2 = sigma_w**2, self.bias[0] + self.bias[1] * sigma_b**2
         with np.errstate(divide="ignore"):
             after = np.logaddexp(log_q + np.log(self.variance[0] + self.variance[1] * w2), np.log(b2))
-        theta = 2 * np.arcsin(np.sqrt(np.clip(e, 0, 1) / 2))
+        theta = 2 * np.arcsin(np.sqrt(np.exp(log_e) / 2))
         local = 4 * theta / np.pi - 1
         ratio = chebyshev.chebval(local, self.gap[0]) + chebyshev.chebval(local, self.gap[1]) * w2
-        return after, np.minimum(e * ratio * np.exp(log_q - after), 1.0)
+        return after, np.minimum(log_e + np.log(ratio) + log_q - after, 0.0)
 
     def gains(self, log_q: Array, sigma_w: Array, sigma_b: Array) -> tuple[Array, Array]:
         """chi and dV/dq: they differ for pooled blocks."""
@@ -85,15 +85,15 @@ class Tabulated:
 
     maps: TemplateMaps
 
-    def step(self, log_q: Array, e: Array, sigma_w: Array, sigma_b: Array) -> tuple[Array, Array]:
+    def step(self, log_q: Array, log_e: Array, sigma_w: Array, sigma_b: Array) -> tuple[Array, Array]:
         """The next layer: e' = e (1 - C)/(1 - c)."""
-        shape = np.broadcast_shapes(*map(np.shape, (log_q, e, sigma_w, sigma_b)))
-        q, e, w, b = (np.broadcast_to(a, shape).ravel() for a in (np.exp(log_q), e, sigma_w, sigma_b))
-        t = np.sqrt(np.clip(e, 1e-300, 1))
+        shape = np.broadcast_shapes(*map(np.shape, (log_q, log_e, sigma_w, sigma_b)))
+        q, e, w, b = (np.broadcast_to(a, shape).ravel() for a in (np.exp(log_q), log_e, sigma_w, sigma_b))
+        t = np.exp(np.clip(e, -650, 0) / 2)  # (1 - C)/(1 - c) has its limit long before
         ratio, _ = self.maps.contraction(q, w, b)(np.arange(len(q)), t)
         after = self.maps.variance(q, w, b)
         with np.errstate(divide="ignore"):
-            return np.log(after).reshape(shape), np.minimum(e * ratio, 1.0).reshape(shape)
+            return np.log(after).reshape(shape), np.minimum(e + np.log(ratio), 0.0).reshape(shape)
 
     def gains(self, log_q: Array, sigma_w: Array, sigma_b: Array) -> tuple[Array, Array]:
         """chi and dV/dq."""

@@ -21,7 +21,7 @@ from derive.gaussian.numbers import ball, evaluate, to_enclosure
 from derive.program.symbols import Q1, Q2, SIGMA_B, SIGMA_W, K, Q
 from derive.records import DomainError, Enclosure, Unsupported
 
-LOW, HIGH = 0.99e-6, 1.01e3
+LOW, HIGH = 0.99e-5, 1.01e2
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def level_line(second: Expr, cross: Expr, c: Fraction) -> tuple[Expr, Expr]:
 def level_points(
     line: tuple[Expr, Expr], values: Mapping[str, Any], sigma_b: Fraction, c: Fraction, maps: LayerMaps
 ) -> tuple[LevelPoint, ...]:
-    """Every point of the line with this sigma_b, by sign changes over q in [1e-6, 1e3], each certified.
+    """Every point of the line with this sigma_b, by sign changes over q in [1e-5, 1e2], each certified.
 
     maps  the block in floats: they say where to look, with e' of one layer of sigma_w = 1, sigma_b = 0 from
           e = 1 - c: sigma_b^2 = q (1 - e/e')
@@ -75,8 +75,8 @@ def level_points(
         found = np.full(len(q), np.nan)
         inside = (q >= LOW) & (q <= HIGH)
         e = np.full(int(inside.sum()), float(1 - c))
-        _, after = maps.step(np.log(q[inside]), e, np.ones_like(e), np.zeros_like(e))
-        found[inside] = q[inside] * (1 - e / after) - float(target)
+        _, after = maps.step(np.log(q[inside]), np.log(e), np.ones_like(e), np.zeros_like(e))
+        found[inside] = q[inside] * (1 - e / np.exp(after)) - float(target)
         return found
 
     roots = sign_changes(excess, guess)

@@ -1,0 +1,71 @@
+"""(gamma, c, q, chi) through 100 layers on a 100 x 10 grid, against the quad/dblquad recursion of research code.
+
+    python benchmarks/bias.py [--steps 3]
+
+The loop is timed on a few layers of a few nodes and scaled to all; the grid is asked for after derivation, tables
+of the block included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+
+import numpy as np
+from scipy import integrate
+
+from derive import theory
+
+
+def by_quadrature(phi, slope, q: float, k: float, w2: float, b2: float) -> tuple[float, float, float]:
+    """(q', q_ab', chi) of one layer by quad and dblquad."""
+
+    def density(z: float) -> float:
+        return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+
+    c = k / q
+    side, root = math.sqrt(1 - c * c), math.sqrt(q)
+    second = integrate.quad(lambda z: density(z) * phi(root * z) ** 2, -10, 10)[0]
+    gain = integrate.quad(lambda z: density(z) * slope(root * z) ** 2, -10, 10)[0]
+
+    def pair(y: float, x: float) -> float:
+        return density(x) * density(y) * phi(root * x) * phi(root * (c * x + side * y))
+
+    cross = integrate.dblquad(pair, -8, 8, -8, 8, epsabs=1e-8)[0]
+    return w2 * second + b2, w2 * cross + b2, w2 * gain
+
+
+def main() -> None:
+    """Print seconds and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=3, help="layers timed of the loop")
+    given = parser.parse_args()
+    functions = {
+        "relu": (lambda x: max(x, 0.0), lambda x: float(x > 0)),
+        "tanh": (math.tanh, lambda x: 1 / math.cosh(x) ** 2),
+    }
+    w2, b2 = np.meshgrid(np.linspace(1.5, 3, 100), np.linspace(0.01, 0.2, 10), indexing="ij")
+    for name, (phi, slope) in functions.items():
+        t = theory(name)
+        print(f"{name}: {t.guessing_bias.ratio_map.kind} drift ratio, {t.chi.kind} gain")
+        start = time.perf_counter()
+        found = t.guessing_bias.depth(100, np.sqrt(w2), np.sqrt(b2))
+        grid = time.perf_counter() - start
+        again = time.perf_counter()
+        t.guessing_bias.depth(100, np.sqrt(w2), np.sqrt(b2))
+        again = time.perf_counter() - again
+        q, k = w2[40, 5] + b2[40, 5], b2[40, 5]
+        worst, begin = 0.0, time.perf_counter()
+        for layer in range(given.steps):
+            worst = max(worst, abs(k / (q - k) / found.gamma[layer, 40, 5] - 1))
+            q, k, _ = by_quadrature(phi, slope, q, k, w2[40, 5], b2[40, 5])
+        loop = (time.perf_counter() - begin) / given.steps * 99 * w2.size
+        print(
+            f"{name}: grid {grid:.2f} s with its tables, {again:.2f} s again; loop {loop:.0f} s, "
+            f"{loop / grid:.1e} ({loop / again:.1e}) times slower; gamma differs {worst:.0e}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""Random networks against the predicted law of class fractions, and the bias of a torch model."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from derive import theory
+from derive.depth.bias.dictionary import Guessing
+from derive.depth.bias.guess import Classes
+from verify import bias
+from verify.guessing.ensemble import outputs, smooth_fractions
+from verify.guessing.estimate import fraction_test, layer_bias
+from verify.stream import stream
+
+NETWORKS = 1500
+CASES = [
+    ("relu", torch.relu, 1, 1, 2**0.5, 0.0),
+    ("relu", torch.relu, 3, 1, 2**0.5, 0.0),
+    ("tanh", torch.tanh, 5, 1, 2.5**0.5, 0.1**0.5),
+    ("dense >> relu >> maxpool(2)", torch.relu, 1, 2, 1.0, 0.0),
+]
+
+
+def predicted(text, hidden, w, b):
+    start = Guessing(b**2, w**2)
+    return float(theory(text).guessing_bias.depth(hidden + 1, w, b, start=start).gamma[-1])
+
+
+def drawn(phi, hidden, pool, w, b, classes, networks, seed):
+    return outputs(
+        phi,
+        inputs=1000,
+        width=400 * pool,
+        hidden=hidden,
+        classes=classes,
+        networks=networks,
+        sigma_w=w,
+        sigma_b=b,
+        generator=stream(seed, hidden, pool),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "phi", "hidden", "pool", "w", "b"), CASES)
+def test_fractions_follow_their_law(text, phi, hidden, pool, w, b):
+    gamma = predicted(text, hidden, w, b)
+    test = fraction_test(smooth_fractions(drawn(phi, hidden, pool, w, b, 2, NETWORKS, 3)).numpy(), gamma)
+    assert test.ks > 1e-3 and test.variance > 1e-3
+    assert fraction_test_of_wrong(test, gamma, 1.2) < 1e-3
+
+
+def fraction_test_of_wrong(test, gamma, factor):
+    """The p-value of the variance test at a wrong gamma."""
+    from scipy import stats
+
+    tail = stats.chi2.cdf(test.gamma_hat * test.networks / (factor * gamma), test.networks)
+    return 2 * min(tail, 1 - tail)
+
+
+@pytest.mark.slow
+def test_the_largest_of_ten_classes():
+    gamma = predicted("relu", 3, 2**0.5, 0.0)
+    y = drawn(torch.relu, 3, 1, 2**0.5, 0.0, 10, NETWORKS, 5)
+    share = torch.nn.functional.one_hot(y.argmax(-1), 10).double().mean(1)
+    law = Classes(gamma, 10)
+    largest, squares = share.max(1).values.numpy(), ((share**2).sum(1) - 1 / 1000).numpy() / (1 - 1 / 1000)
+    for found, want in ((largest, law.mean_largest), (squares, law.same_class)):
+        assert abs(found.mean() - want) < 4 * found.std() / NETWORKS**0.5 + 0.002
+
+
+def test_the_sampled_fractions_in_small():
+    gamma = predicted("relu", 1, 2**0.5, 0.0)
+    found = outputs(
+        torch.relu,
+        inputs=200,
+        width=200,
+        hidden=1,
+        classes=2,
+        networks=150,
+        sigma_w=2**0.5,
+        sigma_b=0.0,
+        generator=stream(1, 0, 0),
+    )
+    test = fraction_test(smooth_fractions(found).numpy(), gamma)
+    assert test.ks > 1e-3 and test.variance > 1e-3
+    assert fraction_test_of_wrong(test, gamma, 3) < 1e-6
+
+
+def test_the_tests_see_what_they_should():
+    z = np.random.default_rng(0).normal(size=NETWORKS)
+    from scipy.special import ndtr
+
+    fractions = ndtr(1.3 * z)
+    right, wrong = fraction_test(fractions, 1.69), fraction_test(fractions, 1.69 * 1.2)
+    assert right.ks > 1e-2 and right.variance > 1e-2
+    assert wrong.variance < 1e-3 < wrong.ks
+
+
+def test_errors_of_a_layer_cover_the_truth():
+    rng = np.random.default_rng(4)
+    misses = 0
+    for _ in range(60):
+        y = rng.normal(size=(100, 400)) + 0.7 * rng.normal(size=400)
+        found = layer_bias("", y)
+        misses += abs(found.gamma - 0.49) > 2.09 * found.gamma_error
+    assert misses <= 10  # five per cent are expected
+
+
+def model(seed):
+    torch.manual_seed(seed)
+    layers = nn.Sequential(nn.Linear(50, 300), nn.ReLU(), nn.Linear(300, 300), nn.ReLU(), nn.Linear(300, 2))
+    for part in layers:
+        if isinstance(part, nn.Linear):
+            nn.init.normal_(part.weight, std=(2 / part.in_features) ** 0.5)
+            nn.init.zeros_(part.bias)
+    return layers
+
+
+def test_a_model_and_its_data():
+    net, x = model(0), torch.randn(600, 50, generator=torch.Generator().manual_seed(1))
+    before = [p.clone() for p in net.parameters()]
+    state = torch.random.get_rng_state()
+    found = bias(net, [(x[:300], None), (x[300:], None)], initialisations=5)
+    assert torch.equal(state, torch.random.get_rng_state())
+    assert all(torch.equal(a, b) for a, b in zip(before, net.parameters(), strict=True))
+    assert [layer.name for layer in found.layers] == ["0", "2", "4"] and found.inputs == 600
+    want = theory("relu").guessing_bias.depth(2, 2**0.5).gamma
+    assert found.layers[0].gamma == pytest.approx(want[0], abs=0.01)
+    assert abs(found.layers[1].gamma - want[1]) < 4 * found.layers[1].gamma_error
+    assert found.fractions.shape == (5, 2) and found.fractions.sum(1) == pytest.approx(1)
+    assert bias(net, x, initialisations=5).fractions == pytest.approx(found.fractions)

@@ -1,0 +1,131 @@
+"""The drift ratio through depth, against mpmath, closed recursions and enclosures; phases and neutrality."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from derive import theory
+from derive.depth.bias.dictionary import Guessing
+from derive.records import Unsupported
+
+
+def relu_by_mpmath(layers, w2, b2, slope=0):
+    """gamma by the arc-cosine kernel in 60 digits, with data of unit variance; leaky slopes by its linear part."""
+    with mpmath.workdps(60):
+        w2, b2, a = mpmath.mpf(str(w2)), mpmath.mpf(str(b2)), mpmath.mpf(str(slope))
+        q, k, found = w2 + b2, b2, []
+        for _ in range(layers):
+            found.append(k / (q - k))
+            theta = mpmath.acos(k / q)
+            relu = q * (mpmath.sin(theta) + (mpmath.pi - theta) * mpmath.cos(theta)) / (2 * mpmath.pi)
+            k = w2 * ((1 - a) ** 2 * relu + a * k) + b2
+            q = w2 * (1 + a * a) / 2 * q + b2
+        return found
+
+
+@pytest.mark.parametrize(("w2", "b2"), [(2, 0), (1.5, 0.1), (2.5, 0.1)])
+def test_relu_and_leaky_relu_against_mpmath(w2, b2):
+    for text, slope, given in (("relu", 0, {}), ("leaky_relu", 0.2, {"a": 0.2})):
+        got = theory(text).guessing_bias.depth(100, math.sqrt(w2), math.sqrt(b2), **given).gamma
+        want = [float(g) for g in relu_by_mpmath(100, w2, b2, slope)]
+        assert got[-1] == pytest.approx(want[-1], rel=1e-10)
+        assert got == pytest.approx(want, rel=1e-10, abs=1e-13)
+
+
+def test_the_complement_survives_depth_1000():
+    grid = np.sqrt(np.array([0.5, 1.5, 2.0, 3.0]))
+    found = theory("relu").guessing_bias.depth(1000, grid, 0.3)
+    assert np.isfinite(found.log_q).all() and (np.diff(found.log_e, axis=0) < 0).all()
+    # ordered: 1 - c shrinks by chi a layer, far below the digits of c
+    assert found.log_e[999, 0] - found.log_e[998, 0] == pytest.approx(math.log(0.25), rel=1e-12)
+    assert found.e[999, 2] * 999**2 > 9 * math.pi**2 / 8
+
+
+def test_scaled_and_mirrored_twins():
+    plain = theory("relu").guessing_bias.depth(12, 1.4, 0.2)
+    scaled = theory("3*max(x, 0)").guessing_bias.depth(12, 1.4 / 3, 0.2, start=Guessing(0.04, 1.96))
+    mirrored = theory("max(-x, 0)").guessing_bias.depth(12, 1.4, 0.2)
+    assert scaled.gamma == pytest.approx(plain.gamma, rel=1e-10)
+    assert mirrored.gamma == pytest.approx(plain.gamma, rel=1e-10)
+
+
+@pytest.mark.parametrize("text", ["gelu", "tanh"])
+def test_tables_against_enclosures(text):
+    b = theory(text).guessing_bias
+    certified = b.certified_depth(5, 1.5, 0.25, q="2.3125", c="1/37")
+    floats = b.depth(5, 1.5, 0.25)
+    assert floats.q[0] == 2.3125
+    for layer, q, e in zip(certified, floats.q, floats.e, strict=True):
+        assert e == pytest.approx(float(layer.e), rel=2e-10)
+        assert q == pytest.approx(float(layer.q), rel=1e-11)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "sigma_w", "k"), [("relu", 1.0, 2), ("x", 1.2, 3)])
+def test_max_pooling_in_its_limits(text, sigma_w, k):
+    b = theory(f"dense >> {text} >> maxpool({k})").guessing_bias
+    found = b.depth(3, sigma_w)
+    assert found.gamma[1] == pytest.approx(float(b.amplification.number(q=1)), rel=1e-11)
+    covariance = theory(f"dense >> {text} >> maxpool({k})").covariance_map
+    c = found.c[1]
+    second = float(theory(f"dense >> {text} >> maxpool({k})").second_moment.number(q=1))
+    want = float(covariance.number(q1=1, q2=1, c=float(c))) / second
+    assert found.c[2] == pytest.approx(want, rel=1e-10)
+    assert abs(found.chi[0] - found.slope[0]) > 0.1  # two critical conditions
+
+
+def test_bias_is_made_iff_the_mean_is_not_zero():
+    assert theory("relu").guessing_bias.generates() is True
+    assert theory("tanh").guessing_bias.generates() is False
+    assert theory("x^3").guessing_bias.generates(2) is False
+    assert theory("max(x, 0) - 1/sqrt(2*pi)").guessing_bias.generates(2) is True
+    ratio = theory("gelu").guessing_bias.amplification
+    assert str(ratio.kind) == "EXACT"
+    with mpmath.workdps(30):
+        m, v = (mpmath.quad(lambda z, n=n: (z * mpmath.ncdf(z)) ** n * mpmath.npdf(z), [-12, 0, 12]) for n in (1, 2))
+        assert float(ratio.number(q=1)) == pytest.approx(float(m**2 / (v - m**2)), rel=1e-14)
+
+
+def test_phases_and_their_notes():
+    b = theory("relu").guessing_bias
+    assert b.at(1.2, 0.3).name == "ordered-deep prejudice" and b.at(1.2, 0.3).approach == pytest.approx(0.72)
+    chaotic = b.at(1.6, 0.3)
+    assert chaotic.name == "chaotic-deep prejudice" and (chaotic.law, chaotic.exponent) == ("power", 2)
+    assert chaotic.factor == pytest.approx(2 / (9 * math.pi**2), rel=1e-12)
+    assert b.at(1.2, 0).note("bias-free-axis") and b.at(1.2, 0).law == "power"
+    t = theory("tanh").guessing_bias
+    assert [t.at(w, 0.3).name for w in (1.2, 1.5, 1.8)] == ["ordered-deep prejudice", "prejudice", "neutrality"]
+    assert t.at(1.5, 0).note("no-bias") and t.at(1.5, 0).gamma == 0
+    pooled = theory("dense >> relu >> avgpool(2)").guessing_bias
+    middle = pooled.at(1.85, 0.3)
+    assert middle.note("two-conditions") and middle.chi < 1 < middle.slope
+    assert (middle.name, middle.law) == ("ordered-deep prejudice", "exponential")
+    with pytest.raises(Unsupported):
+        theory("dense >> relu >> dropout(0.1)").guessing_bias.depth(3, 1.4)
+
+
+def test_the_power_law_is_approached():
+    found = theory("relu").guessing_bias.depth(4000, 1.7, 0.3)
+    rate = theory("relu").guessing_bias.at(1.7, 0.3)
+    assert found.gamma[-1] / 4000**2 == pytest.approx(rate.factor, rel=0.02)
+
+
+def test_the_line_of_neutrality():
+    b = theory("erf").guessing_bias
+    weight, bias = b.line()
+    assert str(weight.kind) in ("EXACT", "SPECIAL")
+    w2, b2 = (float(r.number(q=0.8)) for r in (weight, bias))
+    state = b.depth(2, math.sqrt(w2), math.sqrt(b2), start=Guessing(0.4, 0.4))
+    assert state.q[1] == pytest.approx(0.8, rel=1e-10) and state.gamma[1] == pytest.approx(1, rel=1e-9)
+
+
+@pytest.mark.slow
+def test_a_steeper_twin_has_its_line_at_smaller_variances():
+    b = theory("erf").guessing_bias
+    w2, b2 = (float(r.number(q=0.8)) for r in b.line())
+    (point,) = b.neutrality(math.sqrt(b2))
+    assert float(point.sigma_w2) == pytest.approx(w2, rel=1e-9)
+    (twin,) = theory("erf(2*x)").guessing_bias.neutrality(math.sqrt(b2) / 2)
+    assert float(twin.sigma_w2) == pytest.approx(w2 / 4, rel=1e-9)
