@@ -74,6 +74,16 @@ def exact_heads(mp: Any) -> dict[str, Callable]:
     }
 
 
+def larger(x: Any, y: Any) -> Any:
+    """The larger of two tensors; forward-mode derivatives of torch.maximum run in Python and take far longer."""
+    return y.where((x < y) | y.isnan(), x)
+
+
+def smaller(x: Any, y: Any) -> Any:
+    """The smaller of two tensors."""
+    return y.where((x > y) | y.isnan(), x)
+
+
 def torch_heads() -> dict[str, Callable]:
     """Heads to functions of torch tensors; every argument is a tensor of one dtype (a scalar has no axes)."""
     import torch
@@ -85,12 +95,6 @@ def torch_heads() -> dict[str, Callable]:
             return first
 
         return apply
-
-    def larger(x, y):  # forward-mode derivatives of torch.maximum run in Python
-        return torch.where((x < y) | y.isnan(), y, x)
-
-    def smaller(x, y):
-        return torch.where((x > y) | y.isnan(), y, x)
 
     def step(x):
         return torch.where(x > 0, 1.0, torch.where(x == 0, 0.5, 0.0)).to(x.dtype)
