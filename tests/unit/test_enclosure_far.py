@@ -110,5 +110,8 @@ def test_every_activation_over_the_whole_range(name):
             values = {**given, "q1": Fraction(q1), "q2": Fraction(q2), "c": Fraction(c)}
             value = enclose(pair(body, body), values)
             first, second = (enclose(single(body**2), {**given, "q": Fraction(q)}, 8) for q in (q1, q2))
+            if not (first > 0 and second > 0):  # a threshold far out, a slope of 0: no scale to compare with
+                assert value.rad() <= arb("1e-15") and value.contains(0)
+                continue
             assert value.rad() <= arb("1e-13") * (first * second).sqrt()
             assert abs(value) <= (first * second).sqrt() * arb("1.0000001")
