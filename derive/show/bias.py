@@ -39,6 +39,7 @@ class BiasDiagram:
             cmap=palette,
             norm=BoundaryNorm(np.arange(-0.5, 7), 7),
             shading="nearest",
+            rasterized=True,
         )
         chi = np.where(np.isfinite(grid.chi), grid.chi, np.nan)
         if np.nanmin(chi) < 1 < np.nanmax(chi):

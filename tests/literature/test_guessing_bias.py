@@ -1,4 +1,4 @@
-"""Published and earlier computed numbers of guessing bias, to the digits printed, from the toolkit's own derivations."""
+"""Published and earlier computed numbers of guessing bias, to the digits printed, from our own derivations."""
 
 import math
 

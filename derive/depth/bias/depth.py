@@ -46,13 +46,13 @@ class Drift:
     @property
     def c(self) -> Any:
         """The correlation gamma/(1 + gamma)."""
-        return -np.expm1(self.log_e)
+        return 0.0 - np.expm1(self.log_e)
 
     @property
     def gamma(self) -> Any:
         """sigma_mu^2/sigma_y^2 = (1 - e)/e; inf where it overflows."""
         with np.errstate(over="ignore"):
-            return np.expm1(-self.log_e)
+            return np.expm1(0.0 - self.log_e)
 
     @property
     def sigma_mu2(self) -> Any:
