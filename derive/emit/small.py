@@ -44,58 +44,43 @@ def _by_correlation(f, slope, q1, q2, c):
 
 _CHOOSE = {
     "numpy": '''
-def _where_small(value, careful, variances, *arguments):
-    """The value, computed with care where a variance is small."""
-    small = _least(arguments, variances) < 0.05
-    if not small.any():
+def _where_careful(value, careful, chosen, *arguments):
+    """The value, computed with care where `chosen`."""
+    there = chosen(*arguments)
+    if not there.any():
         return value
     value = np.array(value)
-    value[small] = careful(*(argument[small] for argument in arguments))
+    value[there] = careful(*(argument[there] for argument in arguments))
     return value[()]
-
-
-def _least(arguments, variances):
-    """The least of the first arguments."""
-    return np.minimum(arguments[0], arguments[variances - 1])
 ''',
     "torch": '''
-def _where_small(value, careful, variances, *arguments):
-    """The value, computed with care where a variance is small; derivatives are those of `value`."""
+def _where_careful(value, careful, chosen, *arguments):
+    """The value, computed with care where `chosen`; derivatives are those of `value`."""
 
     def corrected(value, *arguments):
-        small = _least(arguments, variances) < 0.05
-        if not bool(small.any()):
+        there = chosen(*arguments)
+        if not bool(there.any()):
             return value
         with torch.no_grad():
-            return value.masked_scatter(small, careful(*(argument[small] for argument in arguments)))
+            return value.masked_scatter(there, careful(*(argument[there] for argument in arguments)))
 
     places = range(1 + len(arguments))
     partials = {place: lambda value, *rest, s=float(place == 0): torch.full_like(value, s) for place in places}
     return _differentiable(corrected, partials, ())(value, *arguments)
-
-
-def _least(arguments, variances):
-    """The least of the first arguments."""
-    return torch.minimum(arguments[0], arguments[variances - 1])
 ''',
     "jax": '''
-def _where_small(value, careful, variances, *arguments):
-    """The value, computed with care where a variance is small; derivatives are those of `value`."""
+def _where_careful(value, careful, chosen, *arguments):
+    """The value, computed with care where `chosen`; derivatives are those of `value`."""
     fixed = jax.lax.stop_gradient((value, *arguments))
 
     def one(given):
-        return jax.lax.cond(_least(given[1:], variances) < 0.05, lambda *a: careful(*a[1:]), lambda *a: a[0], *given)
+        return jax.lax.cond(chosen(*given[1:]), lambda *a: careful(*a[1:]), lambda *a: a[0], *given)
 
     def every(*given):
         return jax.lax.map(one, tuple(a.reshape(-1) for a in given)).reshape(value.shape)
 
-    anywhere = jnp.any(_least(fixed[1:], variances) < 0.05)
+    anywhere = jnp.any(chosen(*fixed[1:]))
     return value + jax.lax.stop_gradient(jax.lax.cond(anywhere, every, lambda *given: given[0], *fixed) - value)
-
-
-def _least(arguments, variances):
-    """The least of the first arguments."""
-    return jnp.minimum(arguments[0], arguments[variances - 1])
 ''',
 }
 
@@ -109,20 +94,32 @@ BACKENDS = tuple(_SPELLING)
 
 
 def small_source(backend: str) -> str:
-    """The functions that every careful value of a module shares."""
+    """The functions that every value integrated at small variances shares."""
     from derive.program.owen_source import nodes_and_weights
 
     nodes, weights = nodes_and_weights(12)
-    source = _SOURCE.format(gauss=repr((nodes, weights)), nodes="_PANEL", **_SPELLING[backend])
-    return "\n\n\n".join((source.strip("\n"), _CHOOSE[backend].strip("\n")))
+    return _SOURCE.format(gauss=repr((nodes, weights)), nodes="_PANEL", **_SPELLING[backend]).strip("\n")
+
+
+def choose_source(backend: str) -> str:
+    """The function that computes a value with care where it must be."""
+    return _CHOOSE[backend].strip("\n")
 
 
 def careful_source(
-    backend: str, name: str, law: tuple[str, ...], keywords: tuple[str, ...], parts: list[str], head: str, doc: str
+    backend: str,
+    name: str,
+    law: tuple[str, ...],
+    keywords: tuple[str, ...],
+    parts: list[str],
+    chosen: list[str],
+    head: str,
+    doc: str,
 ) -> str:
-    """The public function `name`: `_name_closed`, and below the threshold `_name_of` of the integrated expectations.
+    """The public function `name`: `_name_closed`, and where chosen `_name_of` of the integrated expectations.
 
-    parts   a line `e0 = ...` for each expectation
+    parts    a line `e0 = ...` for each expectation
+    chosen   the lines that return where they are integrated
     """
     unpack, broadcast = {
         "numpy": ("_arrays", "np.broadcast_arrays"),
@@ -137,6 +134,7 @@ def careful_source(
     lines = [
         f"{names}{comma} = {broadcast}(*{unpack}({names}))",
         f"value = _{name}_closed({', '.join(law)}{given})",
-        f"return _where_small(value, _{name}_careful, {2 if 'c' in law else 1}, {names})",
+        f"return _where_careful(value, _{name}_careful, _{name}_chosen, {names})",
     ]
-    return "\n\n\n".join((indented(f"def _{name}_careful({names}):", "", careful), indented(head, doc, lines)))
+    choice = indented(f"def _{name}_chosen({names}):", "", chosen)
+    return "\n\n\n".join((choice, indented(f"def _{name}_careful({names}):", "", careful), indented(head, doc, lines)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
-from sympy import Derivative, Expr, Max, Min, Piecewise, oo
+from sympy import Derivative, Expr, Max, Min, Piecewise, StrictGreaterThan, StrictLessThan, exp, pi, sqrt
 
 from derive.activation.normal_form import NormalForm, derivative, is_ordered, jumps, normal_form, to_piecewise
 from derive.emit import EmittedFunction
-from derive.gaussian import numbers
 from derive.gaussian.factors import pair_factors
+from derive.gaussian.forms import canonical, closed_form
 from derive.gaussian.node import GaussianE, single
 from derive.program.symbols import Q, X
 
@@ -43,10 +44,7 @@ class Mean:
         """The expectation at the variance q."""
         places = _texts(f"{name}_at", self.breaks, self.own, q)
         given = _given(self.own)
-        parts = [
-            f"_between(lambda x: {name}_f(x{given}), {q}, {low}, {high})"
-            for low, high in zip(places[:-1], places[1:], strict=True)
-        ]
+        parts = [f"_between(lambda x: {name}_f(x{given}), {q}, {low}, {high})" for low, high in pairwise(places)]
         return " + ".join((f"{name}_tails({q}{given})", *parts))
 
     def line(self, name: str, target: str) -> str:
@@ -56,13 +54,21 @@ class Mean:
 
 @dataclass(frozen=True)
 class Bent:
-    """E f(u) f(v) from E f, E f' and the bends of f (order 2), or from E f and its jumps (order 1)."""
+    """E f(u) f(v) from the expectations of f and its derivatives below the order, and the jumps of the last of them.
+
+    law       ("q1", "q2", "c")
+    means     of f, f', f'' away from breakpoints, as many as the order
+    places    where f or a derivative jumps
+    heights   the jumps of the last derivative there
+    kinks     the jumps of f' there, where the order is 3
+    own       parameters
+    """
 
     law: tuple[str, ...]
-    mean: Mean
-    slope: Mean | None
+    means: tuple[Mean, ...]
     places: tuple[Expr, ...]
     heights: tuple[Expr, ...]
+    kinks: tuple[Expr, ...]
     own: tuple[str, ...]
 
     @property
@@ -72,28 +78,32 @@ class Bent:
 
     def functions(self, name: str) -> list[EmittedFunction]:
         """Those of the means, and the bends."""
-        made = self.mean.functions(f"{name}_mean")
-        made += self.slope.functions(f"{name}_slope") if self.slope else []
-        return [
-            *made,
-            *_named(f"{name}_at", self.places, self.own),
-            *_named(f"{name}_bend", self.heights, self.own),
-        ]
+        made = [f for i, mean in enumerate(self.means) for f in mean.functions(f"{name}_d{i}")]
+        if self.kinks:
+            made.append(EmittedFunction(f"{name}_dirac", self._dirac(), ("q",), self.own))
+        for suffix, values in (("at", self.places), ("bend", self.heights), ("kink", self.kinks)):
+            made += _named(f"{name}_{suffix}", values, self.own)
+        return made
+
+    def _dirac(self) -> Expr:
+        """The share of the kinks in E f''."""
+        both = zip(self.places, self.kinks, strict=True)
+        return sum((k * exp(-(a**2) / (2 * Q)) for a, k in both), X * 0) / sqrt(2 * pi * Q)
 
     def line(self, name: str, target: str) -> str:
-        """The lines that compute it."""
+        """The line that computes it."""
         q1, q2, c = self.law
-
-        def both(mean: Mean, suffix: str) -> str:
-            return f"({mean.text(name + suffix, q1)})*({mean.text(name + suffix, q2)})"
-
-        text = both(self.mean, "_mean")
-        if self.slope:
-            text += f" + {c}*(({q1})**0.5*({q2})**0.5)*{both(self.slope, '_slope')}"
-        places = "".join(f"{t}, " for t in _texts(f"{name}_at", self.places, self.own, q1))
-        heights = "".join(f"{t}, " for t in _texts(f"{name}_bend", self.heights, self.own, q1))
-        bends = f"_bends({q1}, {q2}, {c}, ({places}), ({heights}), {2 if self.slope else 1})"
-        return f"{target} = {text} + {bends}"
+        terms = []
+        for i, mean in enumerate(self.means):
+            more = f" + {name}_dirac({{}}{_given(self.own)})" if i == 2 else ""
+            both = "*".join(f"({mean.text(f'{name}_d{i}', q)}{more.format(q)})" for q in (q1, q2))
+            terms.append(("", f"{c}*{q1}**0.5*{q2}**0.5*", f"0.5*{c}**2*{q1}*{q2}*")[i] + both)
+        lists = []
+        for suffix, values in (("at", self.places), ("bend", self.heights), ("kink", self.kinks)):
+            lists.append("(" + "".join(f"{t}, " for t in _texts(f"{name}_{suffix}", values, self.own, q1)) + ")")
+        places, heights, kinks = lists
+        terms.append(f"_bends({q1}, {q2}, {c}, {places}, {heights}, {len(self.means)}, {kinks})")
+        return f"{target} = " + " + ".join(terms)
 
 
 def bent_part(node: Expr, parameters: tuple[str, ...]) -> tuple[Mean | Bent, Expr] | None:
@@ -115,11 +125,11 @@ def bent_part(node: Expr, parameters: tuple[str, ...]) -> tuple[Mean | Bent, Exp
         factor, f = node.body.subs(node.variables[0], X).as_independent(X, as_Add=False)
         found = _mean(f, node.cov[0, 0].name, parameters)
         return None if found is None else (found, factor)
-    if len(node.variables) != 2 or node != numbers.canonical(node):
+    if len(node.variables) != 2 or node != canonical(node):
         return None
     (scale1, f), (scale2, second) = (g.as_independent(X, as_Add=False) for g in pair_factors(node))
-    found = _bent(f, parameters) if f == second else None
-    return None if found is None else (found, scale1 * scale2)
+    bent = _bent(f, parameters) if f == second else None
+    return None if bent is None else (bent, scale1 * scale2)
 
 
 def _pieces(f: Expr) -> NormalForm | None:
@@ -137,34 +147,42 @@ def _mean(f: Expr, law: str, parameters: tuple[str, ...]) -> Mean | None:
         return None
     ends = tuple(cell.lower for cell in form.cells[1:])
     first, last = form.cells[0].value, form.cells[-1].value
-    parts = [Piecewise((first, X < ends[0]), (0, True)), Piecewise((last, X > ends[-1]), (0, True))]
-    closed = [numbers.closed_form(single(part, Q)) for part in parts if part != 0]
-    if None in closed:
+    tails = ((first, StrictLessThan(X, ends[0])), (last, StrictGreaterThan(X, ends[-1])))
+    parts = [Piecewise((value, where), (0, True)) for value, where in tails]
+    closed = [closed_form(single(part, Q)) for part in parts if part != 0]
+    found = [value for value in closed if value is not None]
+    if len(found) < len(closed):
         return None
     own = tuple(sorted(s.name for s in f.free_symbols if s.name in parameters))
-    return Mean((law,), to_piecewise(form), sum(closed, X * 0), ends, own)
+    return Mean((law,), to_piecewise(form), sum(found, X * 0), ends, own)
 
 
 def _bent(f: Expr, parameters: tuple[str, ...]) -> Bent | None:
-    """Of a function that is constant beyond its breakpoints, so that products of variances cancel."""
+    """Of a function with one last derivative: piecewise constant; continuous and piecewise linear or quadratic.
+
+    Only where that derivative is 0 beyond the breakpoints: else products of variances are the scale, and do not cancel.
+    """
     form = _pieces(f)
-    if form is None or form.cells[0].value.has(X) or form.cells[-1].value.has(X):
+    if form is None:
         return None
     own = tuple(sorted(s.name for s in f.free_symbols if s.name in parameters))
-    mean, dirac = _mean(f, "q1", parameters), jumps(form)
-    if mean is None:
+    forms, dirac = [form], [jumps(form)]
+    while any(cell.value.has(X) for cell in forms[-1].cells):
+        if len(forms) == 3 or (len(forms) == 1 and dirac[0]):
+            return None
+        forms.append(derivative(forms[-1])[0])
+        dirac.append(jumps(forms[-1]))
+    ends = [(part.cells[0].value, part.cells[-1].value) for part in forms]
+    if any(ends[2]) if len(forms) == 3 else any(value.has(X) for value in ends[0]):
         return None
-    if not any(cell.value.has(X) for cell in form.cells):
-        return Bent(("q1", "q2", "c"), mean, None, *_bends(dirac), own)
-    slope, _ = derivative(form)
-    if dirac or any(cell.value.has(X) for cell in slope.cells):
+    means = tuple(mean for g in forms if (mean := _mean(to_piecewise(g), "q1", parameters)))
+    if len(means) < len(forms):
         return None
-    slopes = _mean(to_piecewise(slope), "q1", parameters)
-    return None if slopes is None else Bent(("q1", "q2", "c"), mean, slopes, *_bends(jumps(slope)), own)
-
-
-def _bends(dirac: tuple) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
-    return tuple(jump.at for jump in dirac), tuple(jump.height for jump in dirac)
+    last = {jump.at: jump.height for jump in dirac[-1]}
+    kinks = {jump.at: jump.height for jump in dirac[1]} if len(forms) == 3 else {}
+    places = tuple(dict.fromkeys((*last, *kinks)))
+    heights = tuple(last.get(at, X * 0) for at in places)
+    return Bent(("q1", "q2", "c"), means, places, heights, tuple(kinks.get(at, X * 0) for at in places if kinks), own)
 
 
 def _named(name: str, values: tuple[Expr, ...], own: tuple[str, ...]) -> list[EmittedFunction]:
@@ -183,9 +201,9 @@ def _given(own: tuple[str, ...]) -> str:
     return "".join(f", {k}={k}" for k in own)
 
 
-def reach(parts: tuple[Mean | Bent, ...]) -> tuple[Expr, Expr]:
+def reach(breaks: list[Expr]) -> tuple[Expr, Expr]:
     """The smallest and the largest square of a breakpoint other than 0."""
-    squares = {b**2 for part in parts for b in part.breaks if b not in (0, oo)}
+    squares = {at**2 for at in breaks if at != 0}
     return Min(*squares), Max(*squares)
 
 

@@ -96,7 +96,7 @@ def results_code(
             )
         if not open_nodes:
             made = _closed_function(name, result, closed, backend)
-            found = careful_parts(result) if backend in SMALL_BACKENDS else None
+            found = careful_parts(result, backend) if backend in SMALL_BACKENDS else None
             if found is None:
                 functions.append(made)
                 continue

@@ -67,16 +67,16 @@ class Careful:
         return isinstance(self.parts[0], Part)
 
 
-def careful_parts(result: Any) -> Careful | None:
+def careful_parts(result: Any, backend: str) -> Careful | None:
     """The parts, where the closed form cancels; else None.
 
     It has exponentials beside normal distribution functions and f(0) = 0, and cancels at small variances; or f is a
-    piecewise polynomial with breakpoints away from 0.
+    piecewise polynomial with breakpoints away from 0 (not in JAX, whose compiler takes minutes for the panels).
     """
-    closed = result.closed
+    closed, found = result.closed, None
     if closed.has(exp) and closed.has(NormalCdf, BivariateNormalCdf):
-        return _all(result, _part) or _all(result, bent_part)
-    return _all(result, bent_part)
+        found = _all(result, _part)
+    return found if found or backend == "jax" else _all(result, bent_part)
 
 
 def _all(result: Any, part_of: Callable[..., tuple[Any, Expr] | None]) -> Careful | None:
@@ -142,7 +142,8 @@ def careful_functions(made: EmittedFunction, careful: Careful, result: Any) -> l
         functions += part.functions(f"_{name}_{i}")
     if not careful.small:
         own = tuple(sorted({name for part in careful.parts for name in part.own}))
-        for suffix, value in zip(("near", "reach"), reach(careful.parts), strict=True):
+        breaks = [at for part in careful.parts if not isinstance(part, Part) for at in part.breaks]
+        for suffix, value in zip(("near", "reach"), reach(breaks), strict=True):
             functions.append(EmittedFunction(f"_{name}_{suffix}", value, ("q",), own))
     return functions
 
