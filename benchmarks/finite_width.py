@@ -52,7 +52,7 @@ def rate(work, each: int, seconds: float) -> float:
 
 def resolve(width: int, layers: int, accuracy: float) -> tuple[float, float, float, int]:
     """(seconds, K1, standard error, networks) until the standard error of n (E G - K) is `accuracy` of it."""
-    started, found, layer, each = time.perf_counter(), [], OneLayer(torch.tanh), 250
+    started, found, layer, each = time.perf_counter(), [], OneLayer(torch.tanh), 125
     below = [width] * (layers - 1)
     while True:
         drawn = chains(torch.tanh, 1.0, below, 1.0, 0.0, each, stream(0, 0, len(found)))

@@ -53,5 +53,5 @@ def test_deep_off_criticality():
 def test_half_stable_points(name):
     want, law = DATA["half_stable"][name], theory(name).finite_width.criticality
     assert float(law.spread) == pytest.approx(want["spread"], rel=2e-5)
-    assert float(law.vertex) == pytest.approx(want["vertex"], rel=2e-6)
+    assert float(law.vertex) == pytest.approx(want["vertex"], rel=5e-6)
     assert 2 * float(law.correction) / float(law.vertex) == pytest.approx(want["slope"], rel=1e-4)
