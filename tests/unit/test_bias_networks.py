@@ -38,6 +38,7 @@ def drawn(phi, hidden, pool, w, b, classes, networks, seed):
         sigma_w=w,
         sigma_b=b,
         generator=stream(seed, hidden, pool),
+        pool=pool,
     )
 
 
@@ -47,7 +48,7 @@ def test_fractions_follow_their_law(text, phi, hidden, pool, w, b):
     gamma = predicted(text, hidden, w, b)
     test = fraction_test(smooth_fractions(drawn(phi, hidden, pool, w, b, 2, NETWORKS, 3)).numpy(), gamma)
     assert test.ks > 1e-3 and test.variance > 1e-3
-    assert fraction_test_of_wrong(test, gamma, 1.2) < 1e-3
+    assert fraction_test_of_wrong(test, gamma, 1.2) < 1e-2  # power 0.99
 
 
 def fraction_test_of_wrong(test, gamma, factor):

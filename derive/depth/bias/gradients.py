@@ -57,15 +57,4 @@ class ClassGradients:
         return 1.0 if math.isinf(self.scale) else math.erfc(UNDERFLOW[dtype] / (self.scale * math.sqrt(2) or 1e-300))
 
 
-def verdict(gamma_deep: bool, exploding: bool, bounded: bool) -> str:
-    """What happens to the two classes' gradients with depth, in words."""
-    if not gamma_deep:
-        return "both classes have gradients of one order: a share of every label is predicted as the other"
-    if not exploding:
-        return "the ratio is exp(-2 |Delta|) with |Delta| of the order of 1: both classes scale alike with depth"
-    if bounded:
-        return "both classes explode alike: outputs stay bounded"
-    return "|Delta| grows like sqrt(q): the favoured class's gradient underflows, the other's explodes"
-
-
-__all__ = ["ClassGradients", "ratio", "verdict"]
+__all__ = ["ClassGradients", "ratio"]
