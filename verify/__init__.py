@@ -10,10 +10,20 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from verify.diagnosis import diagnose
     from verify.guessing.model import bias
+    from verify.initialise import initialise_
+    from verify.reading import read
     from verify.report.record import Report
 
-__all__ = ["Report", "bias", "claim", "verify"]
+__all__ = ["Report", "bias", "claim", "diagnose", "initialise_", "read", "verify"]
+
+HOMES = {
+    "bias": "verify.guessing.model",
+    "diagnose": "verify.diagnosis",
+    "initialise_": "verify.initialise",
+    "read": "verify.reading",
+}
 
 
 def verify(
@@ -136,8 +146,8 @@ def __getattr__(name: str) -> Any:
         from verify.report.record import Report
 
         return Report
-    if name == "bias":
-        from verify.guessing.model import bias
+    if name in HOMES:
+        from importlib import import_module
 
-        return bias
+        return getattr(import_module(HOMES[name]), name)
     raise AttributeError(f"verify has no {name!r}; it has {', '.join(__all__)}")

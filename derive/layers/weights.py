@@ -1,4 +1,4 @@
-"""Laws of weights: their second moment in closed form, the fans it is divided by, and what libraries draw by default."""
+"""Laws of weights: their second moment in closed form, the fans it is divided by, and library defaults."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def linear_fans(inputs: Any, outputs: Any) -> Fans:
 def conv_fans(
     channels_in: Any, channels_out: Any, kernel: Any, *, groups: Any = 1, stride: Any = 1, transposed: bool = False
 ) -> Fans:
-    """Of a convolution, `kernel` and `stride` numbers or one per direction (dilation and padding change nothing inside).
+    """Of a convolution, `kernel` and `stride` numbers or one per direction (dilation changes nothing).
 
     An output sees taps C_in/groups inputs, an input reaches taps C_out/(groups stride^dims) outputs. A transposed
     convolution is the other way round: taps C_in/(groups stride^dims) and taps C_out/groups; with a stride that does
@@ -141,9 +141,7 @@ def conv_fans(
         taps, step = taps * _count(k, "kernel"), step * _count(s, "stride")
     into, out = taps * _count(channels_in, "channels_in") / share, taps * _count(channels_out, "channels_out") / share
     if (_count(channels_in, "channels_in") % share, _count(channels_out, "channels_out") % share) != (0, 0):
-        raise EocError(
-            f"{groups} groups do not divide {channels_in} and {channels_out} channels", instead="groups=1"
-        )
+        raise EocError(f"{groups} groups do not divide {channels_in} and {channels_out} channels", instead="groups=1")
     return Fans(into / step, out) if transposed else Fans(into, out / step)
 
 

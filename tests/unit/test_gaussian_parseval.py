@@ -25,7 +25,7 @@ CLOSED = [
     single(X * sinc(W * X) + sinc(X) ** 2),
     single((1 - cos(W * X)) / X**2),
     pair(sinc(X), sinc(W * X)),
-    pair(sinc(X), (X * cos(X) - sin(X)) / X**2),
+    pair((X * cos(X) - sin(X)) / X**2, (X * cos(X) - sin(X)) / X**2),
 ]
 
 

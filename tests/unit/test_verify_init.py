@@ -1,0 +1,106 @@
+"""Torch models read, diagnosed and initialised: `verify.read`, `diagnose`, `initialise_`, and `eoc init`."""
+
+import json
+
+import pytest
+import torch
+from click.testing import CliRunner
+from torch import nn
+
+from derive.records import EocError
+from verify import diagnose, initialise_, read
+from verify.commands.init import COMMAND
+
+DEPTH, WIDTH = 24, 160
+
+
+def deep(activation, depth=DEPTH, width=WIDTH):
+    torch.manual_seed(3)
+    layers = [part for _ in range(depth) for part in (nn.Linear(width, width), activation())]
+    return nn.Sequential(*layers, nn.Linear(width, 10))
+
+
+def batch(width=WIDTH):
+    return torch.randn(6, width, generator=torch.Generator().manual_seed(4))
+
+
+def convolutional():
+    torch.manual_seed(3)
+    return nn.Sequential(
+        nn.Conv2d(3, 48, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(48, 48, 3, padding=1), nn.ReLU(),
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(48, 10),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("activation", [nn.Tanh, nn.GELU])
+def test_a_deep_network_that_dies_lives_after_it_is_initialised(activation):
+    model, inputs = deep(activation), batch()
+    with torch.no_grad():
+        first = model[0](inputs)
+        late = model[: 2 * DEPTH - 1](inputs)
+        assert late.var(0).mean() < 1e-3 * first.var(0).mean()  # torch's default forgets the input
+    changes = initialise_(model, inputs)
+    assert len(changes.changes) == DEPTH + 1
+    found = diagnose(model, inputs, networks=8, seed=1)
+    for row in found.rows:
+        if row.sigma_w is None:
+            continue
+        assert row.measured.moment == pytest.approx(row.predicted.moment, rel=0.35), row.name
+    hidden = [row.measured.moment for row in found.rows if row.sigma_w is not None][1:-1]
+    assert max(hidden) < 4 * min(hidden)
+
+
+def test_sigmas_are_those_of_the_weights():
+    network = read(deep(nn.ReLU, depth=2), batch())
+    assert not network.unread
+    for layer in network.layers:
+        assert layer.sigma_w**2 == pytest.approx(1 / 3, rel=0.1)
+
+
+def test_a_wrong_prediction_would_be_seen():
+    model, inputs = deep(nn.ReLU, depth=6), batch()
+    rows = [row for row in diagnose(model, inputs, networks=8).rows if row.sigma_w is not None]
+    last = rows[-2]
+    assert last.measured.moment == pytest.approx(last.predicted.moment, rel=0.3)
+    with torch.no_grad():
+        for part in model:
+            if isinstance(part, nn.Linear):
+                part.weight.mul_(1.3)
+    again = [row for row in diagnose(model, inputs, networks=8).rows if row.sigma_w is not None][-2]
+    assert again.measured.moment > 1.35 * last.predicted.moment  # outside what the tests accept
+
+
+def test_convolutions_and_pooling_are_read():
+    inputs = torch.randn(4, 3, 16, 16, generator=torch.Generator().manual_seed(1))
+    found = diagnose(convolutional(), inputs)
+    assert not found.network.unread
+    for row in found.rows:
+        assert row.measured.moment == pytest.approx(row.predicted.moment, rel=0.35), row.name
+
+
+def test_what_cannot_be_read_is_named():
+    class Odd(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.last = nn.Linear(32, 32), nn.Linear(32, 32)
+
+        def forward(self, x):
+            return self.last(torch.cumsum(self.first(x), -1))
+
+    torch.manual_seed(0)
+    (unread,) = read(Odd(), batch(32)).unread
+    assert "cumsum" in unread.operation
+
+
+def test_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "net.py").write_text(
+        "import torch\nfrom torch import nn\n\n\ndef make():\n"
+        "    return nn.Sequential(nn.Linear(64, 64), nn.SiLU(), nn.Linear(64, 64), nn.SiLU(), nn.Linear(64, 8))\n"
+    )
+    done = CliRunner().invoke(COMMAND, ["net.py:make", "--input", "64", "--apply", "w.pt", "--json", "found.json"])
+    assert done.exit_code == 0, done.output
+    assert len(json.loads((tmp_path / "found.json").read_text())["advice"]) == 3
+    assert len(torch.load(tmp_path / "w.pt")) == 6
+    with pytest.raises(EocError, match="no shape"):
+        COMMAND.main(["net.py:make", "--input", "6a"], standalone_mode=False)

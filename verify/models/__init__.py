@@ -1,0 +1,1 @@
+"""Real torch models: traced, read as layers, predicted, measured, initialised."""
