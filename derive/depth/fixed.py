@@ -119,7 +119,10 @@ def _fixed_point(variance: Expr, correlation: Expr, gain: Expr, values: dict[str
     parallel = evaluate(differentiate(variance, Q), values, 20)[0]
     chi = evaluate(gain, values, 20)[0]
     stable = True if abs(parallel) < 1 else False if abs(parallel) > 1 else None
-    c, slope = _correlation(correlation, chi, values)
+    try:
+        c, slope = _correlation(correlation, chi, values)
+    except Unsupported:
+        c, slope = None, None  # the pair has no enclosure near c*: the geometry stays undecided
     return FixedPoint(
         q=to_enclosure(values["q"]),
         stable=stable,

@@ -45,13 +45,13 @@ def universality(theory: Any) -> Universality:
     points at q = 0 whose coefficient has one sign, and parameters that only scale the argument (swish, snake).
     Raises EocError naming the parameter otherwise, Unsupported for other blocks.
     """
-    phi = theory.activation.phi
-    if (
-        len([s for s in theory.block.stages if hasattr(s, "forward") and hasattr(s, "backward")]) > 2
-        or len([s for s in theory.block.stages if hasattr(s, "phi")]) != 1
-    ):
+    phi = theory._only_phi()
+    if phi is None:
         raise Unsupported(
-            "the universality class of a block of more than one activation behind one Dense", where=str(theory.block)
+            "the universality class of a block other than one activation behind one Dense",
+            where=str(theory.block),
+            why="the classes are those of Roberts, Yaida & Hanin 2021, chapter 5",
+            instead="theory(phi).universality of its activation",
         )
     if theory.maps.jumps:
         return Universality("none", ("phi jumps: chi = sigma_w^2 E phi'^2 is infinite at every q",), kind=Kind.EXACT)

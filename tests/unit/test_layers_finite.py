@@ -191,3 +191,16 @@ def test_convolutions_have_the_fans_that_keep_variances():
     assert conv(kernel=3, dims=1).position_covariance(np.ones((8, 8)), 2.0, 0.5)[3, 5] == pytest.approx(4.25)
     with pytest.raises(EocError, match="padding"):
         conv(padding="same")
+
+
+def test_what_is_known_of_activations_alone_is_not_said_of_blocks():
+    for text in ("dense >> tanh >> layernorm", "dense >> relu >> dropout(0.5)", "dense >> tanh >> avgpool(2)"):
+        with pytest.raises(EocError, match="other than one activation"):
+            _ = theory(text).universality
+
+
+def test_a_correlation_without_a_number_leaves_the_rest():
+    point = theory("dense >> tanh >> maxpool(2)").at(sigma_w="1.3", sigma_b="0.1")
+    assert point.c is None
+    assert point.geometry == "undecided"
+    assert point.gradient == "exploding"
