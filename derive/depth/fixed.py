@@ -91,6 +91,7 @@ def _scale_invariant(
         chi = evaluate(gain, here, 20)[0]
         bias = values["sigma_b"] ** 2
         middle = evaluate(correlation, {**here, "q1": q0, "q2": q0, "c": Fraction(1, 2), "sigma_b": Fraction(0)}, 20)[0]
+        same = evaluate(correlation, {**here, "q1": q0, "q2": q0, "c": Fraction(1), "sigma_b": Fraction(0)}, 20)[0]
         root = ball(bias) / (1 - chi)
         fixed = None
         if chi < 1 and bias > 0:
@@ -99,7 +100,9 @@ def _scale_invariant(
             fixed = _fixed_point(variance, correlation, gain, {**values, "q": ball(q0)})
     gradient = "exploding" if chi > 1 else "vanishing" if chi < 1 else "critical"
     stays = middle.contains(flint.arb("0.5"))
-    geometry = "c stays" if stays and bias == 0 else "c -> 1, as a power law"
+    # noise of each input's own (dropout) takes copies apart
+    power = "c -> c* < 1, exponentially" if same < 1 else "c -> 1, as a power law"
+    geometry = "c stays" if stays and bias == 0 else power
     proved: dict[str, Any] = {"certificate": "V is affine in q", "ends": ("", "")}
     rates: tuple[Any, ...] = ()
     if phi is not None and not (chi < 1 and bias > 0):

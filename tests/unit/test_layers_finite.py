@@ -204,3 +204,9 @@ def test_a_correlation_without_a_number_leaves_the_rest():
     assert point.c is None
     assert point.geometry == "undecided"
     assert point.gradient == "exploding"
+
+
+def test_dropout_takes_two_copies_of_an_input_apart():
+    point = theory("dense >> relu >> dropout(0.5)").at(sigma_w=1, sigma_b=0)
+    assert point.geometry == "c -> c* < 1, exponentially"
+    assert theory("dense >> relu").at(sigma_w="1.2", sigma_b=0).geometry == "c -> 1, as a power law"
