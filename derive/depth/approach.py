@@ -28,11 +28,11 @@ def at_fixed_point(point: FixedPoint, phi: Expr | None, values: Mapping[str, Any
         found.append(Rate("|q - q*|", "exponential", xi=point.xi_q, why="|V'(q*)| < 1"))
     if point.c is None:
         return tuple(found)
-    if point.chi.upper < 1:
-        found.append(Rate("1 - c", "exponential", xi=point.xi_c, why="C'(1) = chi < 1"))
-    elif point.chi.lower > 1:
+    if point.c.upper < 1:
         found.append(Rate("|c - c*|", "exponential", xi=point.xi_c, why="C'(c*) < 1"))
-    elif phi is not None:
+    elif point.chi.upper < 1:
+        found.append(Rate("1 - c", "exponential", xi=point.xi_c, why="C'(1) = chi < 1"))
+    elif phi is not None and point.chi.lower <= 1:
         found.append(critical_correlation(phi, {**values, "q": point.q}))
     return tuple(found)
 

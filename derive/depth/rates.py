@@ -10,9 +10,10 @@ from typing import Any
 class Rate:
     """The approach of a quantity to its limit after l layers.
 
-    of         the quantity: "q", "|q - q*|", "1 - c" or "|c - c*|"
+    of         the quantity: "q", "|q - q*|", "1 - c", "|c - c*|", "squared gradient" (from the last layer back)
     law        "exponential": ~ exp(-l/xi); "power": ~ prefactor * l^(-exponent); "logarithmic": ~ prefactor / log(l);
-               "none": it does not move
+               "log": ~ prefactor log(l); "geometric": a factor of prefactor a block; "faster": faster than that;
+               "none": it does not move; "unknown": `why` says what is not known
     xi         depth scale of the exponential, an Enclosure
     exponent   of the power, a SymPy number
     prefactor  of the power, exact (a SymPy expression) where the expansion is, else an Enclosure
@@ -41,8 +42,16 @@ class Rate:
         if self.law == "exponential":
             return f"{self.of} ~ exp(-l/{self.xi})"
         if self.law == "power":
-            return f"{self.of} ~ {self.prefactor} / l^{self.exponent}"
-        return f"{self.of} ~ {self.prefactor} / log(l)" if self.law == "logarithmic" else f"{self.of} does not move"
+            sign, exponent = ("*", -self.exponent) if self.exponent < 0 else ("/", self.exponent)
+            return f"{self.of} ~ {self.prefactor} {sign} l^{exponent}"
+        words = {
+            "logarithmic": f"~ {self.prefactor} / log(l)",
+            "log": f"~ {self.prefactor} log(l)",
+            "geometric": f"changes by a factor of {self.prefactor} a block",
+            "faster": "grows faster than exponentially",
+            "unknown": f"is not known: {self.why}",
+        }
+        return f"{self.of} {words.get(self.law, 'does not move')}"
 
 
 __all__ = ["Rate"]

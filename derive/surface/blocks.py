@@ -121,7 +121,9 @@ class Theory:
     def correlation_map(self) -> Result:
         """C(q1, q2, c) = (sigma_w^2 E phi(u) phi(v) + sigma_b^2) / sqrt(V(q1) V(q2)) (Poole et al. 2016, eq. 5)."""
         cycle = self.maps.cycle
-        template = cycle.cross / sqrt(cycle.second1 * cycle.second2)
+        # a norm makes both variances one expression, of which no root is to be taken
+        alike = cycle.second1 == cycle.second2
+        template = cycle.cross / (cycle.second1 if alike else sqrt(cycle.second1 * cycle.second2))
         return self._result(template, ("q1", "q2", "c"), "correlation map", "C(q_1, q_2, c)", sigmas=True)
 
     @cached_property
@@ -163,7 +165,12 @@ class Theory:
         values = self._values(parameters)
         values |= {"sigma_w": deviation(sigma_w, "sigma_w"), "sigma_b": deviation(sigma_b, "sigma_b")}
         templates = (self.variance_map.template, self.correlation_map.template, self.chi.template)
-        return fixed.operating_point(*templates, values, exact(q0, "q0"), self._only_phi())
+        return fixed.operating_point(*templates, values, exact(q0, "q0"), self._only_phi(), self.noisy)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether a layer draws noise for each input, so that two copies of one input come apart."""
+        return any(getattr(stage, "separates", False) for stage in every_stage(self.block.stages))
 
     def _only_phi(self) -> Expr | None:
         """The function of a block of one activation behind one Dense; None for other blocks."""

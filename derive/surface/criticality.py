@@ -14,7 +14,6 @@ from derive.depth.criticality import critical, never
 from derive.depth.edges import EdgeOfChaos
 from derive.depth.homogeneity import scales
 from derive.depth.invariant import EVERY_Q, agree
-from derive.layers.nested import every_stage
 from derive.program.symbols import Q
 from derive.records import EdgePoint, EocError, Unsupported
 from derive.surface.exact import deviation, exact
@@ -59,7 +58,7 @@ def edge_of_chaos(
 
 def _apart(theory: Any, found: EdgeOfChaos) -> EdgeOfChaos:
     """Noise in a block takes c = 1 away: the points say where variances and gradients are kept, and are not valid."""
-    if not any(getattr(stage, "separates", False) for stage in every_stage(theory.block.stages)):
+    if not theory.noisy:
         return found
     points = tuple(replace(point, valid=False) for point in found.points)
     return replace(found, points=points, reason=f"{APART}; {found.reason}" if found.reason else APART)

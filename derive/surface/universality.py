@@ -11,6 +11,7 @@ from derive.activation.cells import sign_of
 from derive.activation.normal_form import normal_form
 from derive.activation.signs import sign_cells
 from derive.depth import edge
+from derive.depth.block_class import of_block
 from derive.depth.enclosures import to_ball
 from derive.depth.universality import Universality, classify, exponents, scale_invariant
 from derive.depth.zero import AtZero, at_zero, critical_sigma_w, slope_at_zero
@@ -43,16 +44,18 @@ def universality(theory: Any) -> Universality:
 
     An open parameter is answered where the class is the same on its whole domain: scale-invariant functions, critical
     points at q = 0 whose coefficient has one sign, and parameters that only scale the argument (swish, snake).
-    Raises EocError naming the parameter otherwise, Unsupported for other blocks.
+    Other blocks are decided where their maps scale with the variance or keep both above 1.
+    Raises EocError naming the parameter otherwise, Unsupported for the rest.
     """
     phi = theory._only_phi()
     if phi is None:
-        raise Unsupported(
-            "the universality class of a block other than one activation behind one Dense",
-            where=str(theory.block),
-            why="the classes are those of Roberts, Yaida & Hanin 2021, chapter 5",
-            instead="theory(phi).universality of its activation",
-        )
+        if theory.noisy:
+            raise Unsupported(
+                "the universality class of a block other than one activation behind one Dense",
+                where=str(theory.block),
+                why="noise drawn for each input takes c = 1 away, and with it the edge of chaos",
+            )
+        return of_block(theory.variance_map.template, theory.chi.template, theory.maps.jumps, theory.block)
     if theory.maps.jumps:
         return Universality("none", ("phi jumps: chi = sigma_w^2 E phi'^2 is infinite at every q",), kind=Kind.EXACT)
     second, slope = edge.split(theory.variance_map.template, theory.chi.template)

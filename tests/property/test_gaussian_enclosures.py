@@ -82,7 +82,7 @@ def test_one_variable(body, q, a, b):
     holds(single(body), {"q": q, "a": a, "b": b})
 
 
-@settings(QUICK, max_examples=8)
+@settings(QUICK, max_examples=5)
 @given(atoms(), atoms(), VARIANCES, VARIANCES, CORRELATIONS, PARAMETERS, PARAMETERS)
 def test_pairs(f, g, q1, q2, c, a, b):
     holds(pair(f, g), {"q1": q1, "q2": q2, "c": c, "a": a, "b": b})

@@ -199,10 +199,11 @@ def test_what_is_known_of_activations_alone_is_not_said_of_blocks():
             _ = theory(text).universality
 
 
+@pytest.mark.slow
 def test_a_correlation_without_a_number_leaves_the_rest():
     point = theory("dense >> tanh >> maxpool(2)").at(sigma_w="1.3", sigma_b="0.1")
     assert point.c is None
-    assert point.geometry == "undecided"
+    assert point.geometry.startswith("undecided")
     assert point.gradient == "exploding"
 
 
