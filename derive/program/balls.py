@@ -38,6 +38,29 @@ def monotone(function: Callable[[acb], acb]) -> Callable[[acb], acb]:
     return enclose
 
 
+def by_slope(function: Callable[[acb], acb], slope: Callable[[acb], acb]) -> Callable[[acb], acb]:
+    """The same function, on a wide ball by |f(z) - f(m)| <= |z - m| sup |f'| where that is narrower.
+
+    Only for balls (which are convex) on which f is analytic. The formulas by logarithms and roots lose wide balls far
+    out, where the function hardly varies.
+    """
+
+    def enclose(z: acb) -> acb:
+        found = function(z)
+        size = z.rad()
+        if not size > WIDE or not z.is_finite():
+            return found
+        steep = slope(z).abs_upper()
+        if not steep.is_finite():
+            return found
+        middle = z.mid()
+        error = arb(0, ((z - middle).abs_upper() * steep).upper())
+        other = function(middle) + acb(error, arb(0) if z.imag.is_zero() else error)
+        return other if not found.is_finite() or other.rad() < found.rad() else found
+
+    return enclose
+
+
 def meets_real_cut(z: acb, below: int | None = None, above: int | None = None) -> bool:
     """Whether the ball meets the part (-oo, below] or [above, oo) of the real axis."""
     if not z.imag.contains(0):

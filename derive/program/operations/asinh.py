@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import sympy
+from flint import acb
 
-from derive.program.balls import NOWHERE, meets_imaginary_cut
+from derive.program.balls import NOWHERE, by_slope, meets_imaginary_cut, monotone
 from derive.program.operation import Operation
+
+_off_the_cut = by_slope(monotone(lambda z: z.asinh()), lambda z: (z * z + 1).rsqrt())
+
+
+def _ball(z: acb, analytic: bool) -> acb:
+    if meets_imaginary_cut(z):
+        return NOWHERE if analytic else z.asinh()
+    return _off_the_cut(z)
+
 
 OPERATION = Operation(
     name="asinh",
@@ -14,7 +24,7 @@ OPERATION = Operation(
     domain="all reals",
     build=sympy.asinh,
     head=sympy.asinh,
-    ball=lambda args, analytic: NOWHERE if analytic and meets_imaginary_cut(args[0]) else args[0].asinh(),
+    ball=lambda args, analytic: _ball(args[0], analytic),
     exact=lambda mp, x: mp.asinh(x),
     backends={
         "numpy": "np.arcsinh({0})",
