@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from derive.records import EdgePoint
+
+if TYPE_CHECKING:
+    from derive.depth.limits import EdgeLimit
 
 SCALARS = ("sigma_w", "sigma_b", "sigma_b2", "q", "chi", "chi_parallel", "valid", "stable")
 
@@ -19,12 +22,14 @@ class EdgeOfChaos:
 
     gradient_critical, variance_critical   where the two conditions cannot hold together at sigma_b = 0: the point with
                                            chi = 1 and the one with V(q) = q, each with the other's value; else None
+    limits                                 of the whole curve (q="q"): its ends for q -> 0 and q -> oo, leading terms
     """
 
     points: tuple[EdgePoint, ...]
     reason: str = ""
     gradient_critical: EdgePoint | None = None
     variance_critical: EdgePoint | None = None
+    limits: tuple[EdgeLimit, ...] = ()
 
     @property
     def chosen(self) -> EdgePoint | None:
@@ -41,3 +46,12 @@ class EdgeOfChaos:
                 return False
             raise AttributeError(f"there is no edge of chaos: {self.reason}")
         return getattr(point, name)
+
+    def __repr__(self) -> str:
+        if self.limits:
+            rows = ["a curve in q", *map(str, self.limits)]
+        else:
+            rows = [
+                ", ".join(f"{name} = {getattr(p, name)}" for name in ("sigma_w", "sigma_b", "q")) for p in self.points
+            ]
+        return f"<EdgeOfChaos: {'; '.join(filter(None, [*rows, self.reason]))}>"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
-from sympy import Expr, Integer, expand, sqrt
+from sympy import Expr, Integer, Rational, expand, sqrt
 
 from derive.depth import edge
 from derive.depth.conditions import Affine, above_one, affine
@@ -14,6 +14,7 @@ from derive.depth.criticality import critical, never
 from derive.depth.edges import EdgeOfChaos
 from derive.depth.homogeneity import scales
 from derive.depth.invariant import EVERY_Q, agree
+from derive.depth.limits import EdgeLimit, limits
 from derive.program.symbols import Q
 from derive.records import EdgePoint, EocError, Unsupported
 from derive.surface.exact import deviation, exact
@@ -43,7 +44,9 @@ def edge_of_chaos(
         )
     open_names = set(dict(theory.domains)) - set(parameters)
     if sigma_b is None and sigma_w is None and (q == "q" or q == Q or open_names):
-        return _apart(theory, _symbolic(theory, 1 if q is None else q, parameters))
+        found = _symbolic(theory, 1 if q is None else q, parameters)
+        whole = q is not None and (q == "q" or q == Q) and bool(found.points)
+        return _apart(theory, replace(found, limits=_ends(theory, parameters)) if whole else found)
     values = theory._values(parameters)
     if sigma_w is not None:
         asked: dict[str, Any] = {"sigma_w": deviation(sigma_w, "sigma_w")}
@@ -89,6 +92,18 @@ def _symbolic(theory: Any, q: Any, parameters: Mapping[str, Any]) -> EdgeOfChaos
     other = _results(theory, given, own, Integer(0), parts.through + own * parts.slope, Integer(1), False)
     alone = _results(theory, given, parts.weight, Integer(0), Integer(1), parts.parallel, False)
     return EdgeOfChaos((point,), "", alone, other)
+
+
+def _ends(theory: Any, parameters: Mapping[str, Any]) -> tuple[EdgeLimit, ...]:
+    """The ends of the whole curve, given parameters put in."""
+    parts = affine(theory.variance_map.template, theory.chi.template)
+    if parts is None:
+        return ()
+    symbols = {s for f in fields(parts) for s in getattr(parts, f.name).free_symbols}
+    numbers = {
+        s: Rational(*exact(parameters[s.name], s.name).as_integer_ratio()) for s in symbols if s.name in parameters
+    }
+    return limits(Affine(*(getattr(parts, f.name).xreplace(numbers) for f in fields(parts))))
 
 
 def _identical(parts: Affine) -> bool:

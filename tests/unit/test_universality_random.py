@@ -86,6 +86,7 @@ def test_verdicts_hold(seed):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_two_hundred_verdicts_hold():
     names = [check(seed) for seed in range(200)]
     assert names.count("open") < 60  # refusals: waves beside functions without closed forms, at large variance
