@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from derive.layers import homes
+
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -23,19 +25,7 @@ _HOMES = {
 }
 
 
-def _layers() -> dict[str, str]:
-    """Layer classes by name, read from the text of the files of their folder, which imports nothing."""
-    from pathlib import Path
-
-    found = {}
-    for path in sorted((Path(__file__).parent / "layers").glob("*.py")):
-        for line in path.read_text().splitlines():
-            if line.startswith("LAYER = "):
-                found[line.removeprefix("LAYER = ").strip()] = f"derive.layers.{path.stem}"
-    return found
-
-
-_HOMES |= _layers()
+_HOMES |= homes()
 __all__ = [*sorted(_HOMES), "__version__"]
 
 

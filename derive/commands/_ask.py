@@ -45,11 +45,12 @@ class Asked:
     def activation(self) -> Any:
         """The Activation, where TEXT is no block; else None."""
         refuse_unreadable(self.text, self.domains)
-        from derive.surface.activations import Activation
-        from derive.surface.blocks import split_stages
+        from derive.layers.spelling import is_block
 
-        if len(split_stages(self.text)) > 1:
+        if is_block(self.text):
             return None
+        from derive.surface.activations import Activation
+
         return Activation(self.text, domains=self.domains or None, **dict[str, Any](self.values))
 
     @cached_property
@@ -112,11 +113,17 @@ class Asked:
 
 
 def refuse_unreadable(text: str, domains: Mapping[str, Interval]) -> None:
-    """Raise FormulaError for a bad formula before SymPy or torch are loaded; a block is left to its own reader."""
+    """Raise FormulaError for a bad formula before SymPy or torch are loaded; of a block, for those of its stages."""
+    from derive.catalogue import several
     from derive.formula import read
+    from derive.layers.spelling import formulas, is_block
 
-    if ">>" not in text:
+    if not is_block(text):
         read(text, domains=domains or None)
+        return
+    for formula in formulas(text):
+        if several(formula) is None:
+            read(formula, domains=domains or None)
 
 
 def _citation(source: Any) -> str:

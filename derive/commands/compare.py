@@ -79,9 +79,10 @@ def _asked(text: str, values: Any, domains: Any, cache: bool) -> Asked:
     """The question of one text with the parameters that it has."""
     from derive.catalogue import entry
     from derive.formula import read
+    from derive.layers.spelling import is_block
 
     found = entry(text.strip())
-    if ">>" in text:
+    if is_block(text):
         return Asked(text, values, domains, cache)
     own = {p.name for p in found.parameters} if found else set(read(text, domains=None).parameters)
     mine = [{name: v for name, v in given.items() if name in own} for given in (values, domains)]

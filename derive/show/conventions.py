@@ -17,6 +17,18 @@ CONVENTIONS = (
     r"$|\chi_{\parallel}(q^{*})| < 1$.",
 )
 
+BLOCK_CONVENTIONS = (
+    CONVENTIONS[0],
+    CONVENTIONS[1],
+    r"The block is observed at the output of its first layer with weights; where weights stand in branches only, on "
+    r"its stream. One turn leads from there back to the same place. $y$ and $y'$ are the same unit of the block's "
+    r"output for two inputs.",
+    r"$V(q)$ is the variance after one turn, $\chi(q)$ the factor by which the mean square of a gradient grows in one "
+    r"turn, and $\chi_{\parallel}(q) = V'(q)$.",
+    CONVENTIONS[-1],
+)
+"""The conventions of a page about a block; CONVENTIONS are those about one activation behind one dense layer."""
+
 KINDS = {
     "EXACT": "an exact formula in elementary functions and erf",
     "SPECIAL": "an exact formula that names special functions",
@@ -34,6 +46,11 @@ FUNCTIONS = (
         r"\Phi_2",
         r"$\Phi_2(h, k, \rho)$ is the distribution function of two standard normal variables of correlation $\rho$.",
     ),
+    (
+        "S_4",
+        r"$S_4(\rho_{12}, \rho_{13}, \rho_{14}, \rho_{23}, \rho_{24}, \rho_{34})$ is the mean of the product of the "
+        r"signs of four standard normal variables with these correlations.",
+    ),
     (r"\mathbf{1}", r"$\mathbf{1}[\,\cdot\,]$ is 1 where the condition holds and 0 elsewhere."),
     (r"atan2", r"$\operatorname{atan2}(y, x)$ is the angle of the point $(x, y)$."),
     (
@@ -44,6 +61,21 @@ FUNCTIONS = (
     (r"\operatorname{erf}", r"$\operatorname{erf}(x) = \frac{2}{\sqrt{\pi}} \int_0^x e^{-t^2}\,dt$."),
 )
 """(how it begins in LaTeX, its definition) for what a reader may not know."""
+
+
+NAMED = (
+    (
+        "S₄(",
+        "S₄(ρ₁₂, ρ₁₃, ρ₁₄, ρ₂₃, ρ₂₄, ρ₃₄) = E sign(z₁)·sign(z₂)·sign(z₃)·sign(z₄), "
+        "z standard normal with these correlations",
+    ),
+)
+"""(how it begins in a line of text, its definition) for what a terminal's reader may not know."""
+
+
+def functions_named(lines: list[str]) -> list[str]:
+    """Definitions of the functions that occur in some of the lines of text."""
+    return [sentence for mark, sentence in NAMED if any(mark in line for line in lines)]
 
 
 def functions_used(latex_texts: list[str]) -> list[str]:

@@ -12,30 +12,9 @@ from derive.show.text import is_citation
 if TYPE_CHECKING:
     from sympy import Expr
 
+    from derive.show.wording import Term
+
 SCHEMA = "eoc.derive/1"
-
-MEANINGS = {
-    "mean": r"Mean of the activation, $z \sim \mathcal{N}(0, q)$.",
-    "second_moment": r"Mean square of the activation.",
-    "derivative_second_moment": r"Mean square of the derivative away from kinks.",
-    "covariance_map": r"Second moment of the activations of two inputs, $K = c\sqrt{q_1 q_2}$.",
-    "variance_map": r"Variance of the next pre-activation.",
-    "correlation_map": r"Correlation of the next pre-activations of two inputs.",
-    "chi": r"Factor by which the mean square of a gradient grows in one layer.",
-    "chi_parallel": r"Slope $V'(q)$ of the variance map, with the boundary terms of kinks and jumps.",
-}
-
-SYMBOLS = {
-    "mean": (r"\operatorname{\mathbb{E}}\left[\varphi(z)\right]", "E φ(z)"),
-    "second_moment": (r"\operatorname{\mathbb{E}}\left[\varphi(z)^{2}\right]", "E φ(z)²"),
-    "derivative_second_moment": (r"\operatorname{\mathbb{E}}\left[\varphi'(z)^{2}\right]", "E φ'(z)²"),
-    "covariance_map": (r"\operatorname{\mathbb{E}}\left[\varphi(u)\,\varphi(v)\right]", "E φ(u)φ(v)"),
-    "variance_map": (r"V(q)", "V(q)"),
-    "correlation_map": (r"C(q_{1}, q_{2}, c)", "C(q₁, q₂, c)"),
-    "chi": (r"\chi(q)", "χ(q)"),
-    "chi_parallel": (r"\chi_{\parallel}(q)", "χ∥(q)"),
-}
-
 
 INTEGRANDS = ("mean", "second_moment", "derivative_second_moment", "covariance_map")
 """The results that are one expectation."""
@@ -71,41 +50,27 @@ def document(theory: Any, question: Question | None = None, digits: int = 16) ->
 
     The fields are those of docs/json-schema.md; `proofs` and `curves` are added by the functions of that name.
     """
-    from derive.show.facts import activation_facts
+    from derive.show.facts import activation_facts, block_facts
     from derive.show.values import edge_of_chaos, values
+    from derive.show.wording import results, terms
 
     question = question or Question(str(theory.block))
-    names = names_of(theory)
+    names, words = names_of(theory), terms(theory)
     found = results(theory)
     return {
         "schema": SCHEMA,
         "version": _version(),
         "question": {"text": question.text, "set": dict(question.values), "domains": dict(question.domains)},
         "settings": {"digits": digits},
+        "block": block_facts(theory, question),
         "activation": activation_facts(theory, question),
-        "results": [entry(name, result, names) for name, result in found.items()],
+        "results": [
+            entry(name, result, names, words, found["covariance_map"].template) for name, result in found.items()
+        ],
         "edge": edge_of_chaos(theory),
         "values_at": "$q = 1$",
         "values": values(theory, found, digits),
         "notes": list(theory.notes),
-    }
-
-
-def results(theory: Any) -> dict[str, Any]:
-    """The results of a theory in the order of a page, with E phi'^2 among them."""
-    from derive.gaussian.node import single
-
-    chi, activation = theory.chi, theory.activation
-    slope = type(chi)(single(activation.dphi**2), ("q",), chi.domains, "mean squared derivative", "", chi.notes)
-    return {
-        "mean": theory.mean,
-        "second_moment": theory.second_moment,
-        "derivative_second_moment": slope,
-        "covariance_map": theory.covariance_map,
-        "variance_map": theory.variance_map,
-        "correlation_map": theory.correlation_map,
-        "chi": chi,
-        "chi_parallel": theory.chi_parallel,
     }
 
 
@@ -124,22 +89,22 @@ def names_of(theory: Any) -> Names:
     return Names(latex, plain)
 
 
-def entry(name: str, result: Any, names: Names) -> dict[str, Any]:
-    """One result as JSON values."""
+def entry(name: str, result: Any, names: Names, words: Mapping[str, Term], covariance: Expr) -> dict[str, Any]:
+    """One result as JSON values; `covariance` is the covariance map, by whose name the correlation map is printed."""
     from derive.gaussian.node import GaussianE
 
-    latex_symbol, plain_symbol = SYMBOLS.get(name, (result.symbol, result.title))
+    term = words[name]
     closed = not result.closed.has(GaussianE)
     return {
         "id": name,
         "title": result.title,
-        "symbol": {"latex": latex_symbol, "unicode": plain_symbol},
-        "meaning": MEANINGS.get(name, ""),
+        "symbol": {"latex": term.latex, "unicode": term.plain},
+        "meaning": term.meaning,
         "arguments": list(result.arguments),
         "parameters": list(result.parameters),
         "kind": str(result.kind),
         "text": str(_closed(result)),
-        **_printed(name, result, names, latex_symbol, closed),
+        **_printed(name, result, names, words, closed, covariance),
         "closed": closed,
         "conditions": list(result.conditions),
         "blockers": list(result.blockers),
@@ -147,9 +112,12 @@ def entry(name: str, result: Any, names: Names) -> dict[str, Any]:
     }
 
 
-def _printed(name: str, result: Any, names: Names, left: str, closed: bool) -> dict[str, Any]:
+def _printed(
+    name: str, result: Any, names: Names, words: Mapping[str, Term], closed: bool, covariance: Expr
+) -> dict[str, Any]:
     """The formula of a result; an expectation that stays one shows its integrand, where that fits on a line."""
-    shown, extra = _shown(name, result)
+    shown, extra = _shown(name, result, words["covariance_map"], covariance)
+    left = words[name].latex
     if not closed and name in INTEGRANDS:
         spelled = formula(shown, Names({}, {}), left)
         if len(spelled["lines"]) == 1 and not spelled["where"] and len(spelled["unicode"]) < 90:
@@ -176,14 +144,16 @@ def formula(expr: Expr, names: Names, left: str = "") -> dict[str, Any]:
     }
 
 
-def _shown(name: str, result: Any) -> tuple[Expr, tuple[dict[Expr, str], dict[Expr, str]]]:
+def _shown(
+    name: str, result: Any, term: Term, covariance: Expr
+) -> tuple[Expr, tuple[dict[Expr, str], dict[Expr, str]]]:
     """The expression to print: closed where it is; d/dq of an expectation as such; C in terms of what stands above."""
-    from sympy import Symbol, denom, sqrt
+    from sympy import denom
 
     from derive.gaussian.node import GaussianE
 
     if name == "correlation_map" and denom(result.template).has(GaussianE):
-        return _correlation(result.template, sqrt, Symbol)
+        return _correlation(result.template, term, covariance)
     return _closed(result), ({}, {})
 
 
@@ -197,24 +167,29 @@ def _closed(result: Any) -> Expr:
     return result.template if closed.has(GaussianE) and result.template.has(Derivative) else closed
 
 
-def _correlation(template: Expr, sqrt: Any, symbol: Any) -> tuple[Expr, tuple[dict[Expr, str], dict[Expr, str]]]:
-    """(sigma_b^2 + sigma_w^2 E phi(u) phi(v)) / sqrt(V(q1) V(q2))."""
-    from sympy import numer
+def _correlation(template: Expr, term: Term, covariance: Expr) -> tuple[Expr, tuple[dict[Expr, str], dict[Expr, str]]]:
+    """(sigma_b^2 + sigma_w^2 E phi(u) phi(v)) / sqrt(V(q1) V(q2)), the second moment by the name it has above."""
+    from sympy import Symbol, numer, sqrt
 
-    from derive.gaussian.numbers import outermost
+    from derive.program.symbols import SIGMA_B, SIGMA_W
 
-    first, second, cross = symbol("_V1"), symbol("_V2"), symbol("zE")
+    first, second, cross = Symbol("_V1"), Symbol("_V2"), Symbol("zE")
     names = {
         first: (r"V\left(q_{1}\right)", "V(q₁)"),
         second: (r"V\left(q_{2}\right)", "V(q₂)"),
-        cross: (SYMBOLS["covariance_map"][0], "E[φ(u)·φ(v)]"),
+        cross: (term.latex, bracketed(term.plain)),
     }
     above = numer(template)
-    nodes = outermost(above)
-    if len(nodes) == 1:
-        above = above.xreplace({nodes[0]: cross})
+    for scale, bias in ((SIGMA_W**2, SIGMA_B**2), (1, 0)):
+        if (above - bias - scale * covariance).expand(deep=False) == 0:
+            above = bias + scale * cross
     shown = above / sqrt(first * second)
     return shown, ({s: pair[0] for s, pair in names.items()}, {s: pair[1] for s, pair in names.items()})
+
+
+def bracketed(plain: str) -> str:
+    """E φ(z)² as E[φ(z)²], to stand inside a formula; other names as they are."""
+    return f"E[{plain.removeprefix('E ')}]" if plain.startswith("E ") else plain
 
 
 def sources_of(result: Any) -> list[str]:
@@ -229,6 +204,7 @@ def sources_of(result: Any) -> list[str]:
 def proofs(theory: Any) -> list[dict[str, Any]]:
     """The derivation of every expectation in the theory, each once (the document's field `proofs`)."""
     from derive.show.proof import tree
+    from derive.show.wording import results
 
     names, seen, found = names_of(theory), [], []
     for name, result in results(theory).items():

@@ -12,9 +12,10 @@ def activation_facts(theory: Any, question: Question) -> dict[str, Any]:
     """The document's field `activation`."""
     from derive.show.document import Names, formula
     from derive.show.unicode_text import unicode_text
+    from derive.show.wording import alone
 
     activation = theory.activation
-    text = question.formula or unicode_text(activation.phi)
+    text = unicode_text(activation.phi) if not alone(theory) else question.formula or unicode_text(activation.phi)
     return {
         "title": question.name or activation.name or text,
         "text": text,
@@ -24,6 +25,20 @@ def activation_facts(theory: Any, question: Question) -> dict[str, Any]:
         "notes": list(question.notes),
         "sources": list(question.sources),
     }
+
+
+def block_facts(theory: Any, question: Question) -> dict[str, Any] | None:
+    """The document's field `block`: its text and the functions in it; None for one activation behind one Dense."""
+    from derive.layers.elementwise import Elementwise
+    from derive.layers.nested import every_stage
+    from derive.show.document import Names, formula
+    from derive.show.wording import alone
+
+    if alone(theory):
+        return None
+    found = dict.fromkeys(stage for stage in every_stage(theory.block.stages) if isinstance(stage, Elementwise))
+    functions = [{"title": stage.name or "", "formula": formula(stage.phi, Names({}, {}))} for stage in found]
+    return {"text": question.text, "functions": functions}
 
 
 def _facts(theory: Any) -> list[dict[str, str]]:

@@ -7,31 +7,31 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from derive.show.document import Names, attempt, formula, names_of, results
-from derive.show.values import certified, gains, number
+from derive.show.document import Names, attempt, formula, names_of
+from derive.show.values import certified, gains, number, slope_of, symbols_of
+from derive.show.wording import alone, results
 
 SCHEMA = "eoc.gain/1"
 
 MEANINGS = {
-    "rms": (
-        "root-mean-square gain",
-        r"\sqrt{q / \operatorname{\mathbb{E}}\varphi^{2}}",
-        "√(q/E φ²)",
-        "keeps the variance of the pre-activations: V(q) = q",
-    ),
+    "rms": ("root-mean-square gain", "keeps the variance of the pre-activations: V(q) = q"),
     "std": (
         "standard-deviation gain",
-        r"\sqrt{q / \operatorname{Var}\varphi}",
-        "√(q/Var φ)",
         "gives activations the variance q about their mean; the next layer sees the mean as well, so it keeps V(q) = q "
         "only where the mean is zero",
     ),
-    "critical": (
-        "χ-critical gain",
-        r"1/\sqrt{\operatorname{\mathbb{E}}\varphi'^{2}}",
-        "1/√(E φ'²)",
-        "keeps the mean square of gradients: χ(q) = 1",
-    ),
+    "critical": ("χ-critical gain", "keeps the mean square of gradients: χ(q) = 1"),
+}
+
+SYMBOLS = {
+    "rms": (r"\sqrt{q / \operatorname{\mathbb{E}}%s^{2}}", "√(q/E %s²)"),
+    "std": (r"\sqrt{q / \operatorname{Var}%s}", "√(q/Var %s)"),
+    "critical": (r"1/\sqrt{%s}", "1/√(%s)"),
+}
+
+NOT_SO = {
+    "own": "none: the variance map is no multiple of σ_w² plus σ_b², so that no gain can be read off a moment",
+    "critical": "none: the gradient gain is no multiple of σ_w² alone",
 }
 
 
@@ -47,13 +47,15 @@ def gain_document(
     import derive
 
     found, names = results(theory), names_of(theory)
-    chosen = gains(found)
+    chosen = gains(theory, found)
     rows = []
-    for name, (label, latex, plain, meaning) in MEANINGS.items():
+    for name, (label, meaning) in MEANINGS.items():
         gain = getattr(chosen, name)
-        row = {"id": name, "title": label, "symbol": {"latex": latex, "unicode": plain}, "meaning": meaning}
+        row = {"id": name, "title": label, "symbol": _symbol(theory, name), "meaning": meaning}
         if name == "critical" and theory.maps.jumps:
             rows.append({**row, "text": "none: the activation jumps, so that χ is infinite at every gain"})
+        elif gain is None:
+            rows.append({**row, "text": NOT_SO["critical" if name == "critical" else "own"]})
         elif gain.closed.has(zoo, nan):
             rows.append({**row, "text": "none: the activation is constant"})
         elif theory.domains:
@@ -71,12 +73,21 @@ def gain_document(
         "version": derive.__version__,
         "question": {**question, "q": str(q)},
         "activation": {"title": title, "parameters": [[name, str(domain)] for name, domain in theory.domains]},
-        "moments": _moments(found, q) if not theory.domains else [],
+        "block": not alone(theory),
+        "moments": _moments(theory, found, q) if not theory.domains else [],
         "gains": rows,
         "joint": _joint(theory) if not theory.domains else None,
         "torch": None if torch is None else _torch(theory, found, torch, names, q),
-        "leaky_slope": _leaky_slope(found, q) if not theory.domains else None,
+        "leaky_slope": _leaky_slope(found, q) if alone(theory) and not theory.domains else None,
     }
+
+
+def _symbol(theory: Any, name: str) -> dict[str, str]:
+    """The gain as a formula in the moments of phi, of the block's output y, or in chi at sigma_w = 1."""
+    y = (r"\varphi", "φ") if alone(theory) else ("y", "y")
+    inside = symbols_of(theory)["slope"] if name == "critical" else y
+    latex, plain = SYMBOLS[name]
+    return {"latex": latex % inside[0], "unicode": plain % inside[1]}
 
 
 def _joint(theory: Any) -> dict[str, Any]:
@@ -96,9 +107,14 @@ def _joint(theory: Any) -> dict[str, Any]:
     return {"points": points, "reason": edge.reason}
 
 
-def _moments(found: Mapping[str, Any], q: Fraction) -> list[dict[str, Any]]:
-    rows = [("mean", "E φ"), ("second_moment", "E φ²"), ("derivative_second_moment", "E φ'²")]
-    return [number("", "", plain, attempt(lambda name=name: found[name].number(q=q))) for name, plain in rows]
+def _moments(theory: Any, found: Mapping[str, Any], q: Fraction) -> list[dict[str, Any]]:
+    symbols = symbols_of(theory)
+    rows = [("mean", found["mean"]), ("second_moment", found["second_moment"]), ("slope", slope_of(found))]
+    return [
+        number("", "", symbols[name][1], attempt(lambda r=result: r.number(q=q)))
+        for name, result in rows
+        if result is not None and set(result.arguments) <= {"q"}
+    ]
 
 
 def _torch(
@@ -152,7 +168,7 @@ def _fixed_point(found: Mapping[str, Any], gain: Any, q: Fraction, following: An
     from derive.gaussian.scan import scan
     from derive.program.symbols import Q
 
-    second, slope = found["second_moment"].template, found["derivative_second_moment"].template
+    second, slope = found["second_moment"].template, _gain(found)
     with flint.ctx.workprec(140):
         square = evaluate(gain**2, {"q": q}, 30)[0]
 
@@ -190,12 +206,20 @@ def _carried_to(excess: Callable[[Any, int], Any], guess: Callable[[list[float]]
     return None, "grows without bound" if up else "falls to 0"
 
 
+def _gain(found: Mapping[str, Any]) -> Any:
+    """The gradient gain at sigma_w = 1."""
+    from derive.program.symbols import SIGMA_W
+
+    slope = slope_of(found)
+    return found["chi"].template.xreplace({SIGMA_W: 1}) if slope is None else slope.template
+
+
 def _described(found: Mapping[str, Any], square: Any, root: Any) -> dict[str, Any]:
     """The fixed point with its stability, gradient gain and root mean square of the activation."""
     from derive.gaussian.numbers import differentiate, evaluate, to_enclosure
     from derive.program.symbols import Q
 
-    second, slope = found["second_moment"].template, found["derivative_second_moment"].template
+    second, slope = found["second_moment"].template, _gain(found)
     at = {"q": root}
     parallel = square * evaluate(differentiate(second, Q), at, 20)[0]
     stable = True if abs(parallel) < 1 else False if abs(parallel) > 1 else None

@@ -10,6 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from derive.show.text import greek
+
 
 def short(document: Mapping[str, Any]) -> RenderableType:
     """One line a gain: its name and value."""
@@ -38,7 +40,8 @@ def gains_table(document: Mapping[str, Any]) -> RenderableType:
         ]
         parts += [Padding(Text(line), (0, 0, 0, 2)) for line in (row["meaning"], *_depth(row, q))]
     parts += _joint(document["joint"])
-    parts += [Text(), *_torch(document, q)]
+    if not document["block"]:
+        parts += [Text(), *_torch(document, q)]
     if document["leaky_slope"]:
         parts.append(Text(f"leaky ReLU slope a with the same E φ²: {document['leaky_slope']['text']}"))
     if document["activation"]["parameters"]:
@@ -59,7 +62,7 @@ def _joint(joint: Mapping[str, Any] | None) -> list[RenderableType]:
         word = {True: "stable", False: "unstable", None: "marginally stable"}[point["stable"]]
         lines.append(Text(f"  σ_w = {point['sigma_w']['text']} at q* = {point['q']['text']}, {word}"))
     if joint["reason"]:
-        lines.append(Text(f"  {joint['reason']}"))
+        lines.append(Text(f"  {greek(joint['reason'])}"))
     return list(lines)
 
 

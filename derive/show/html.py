@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from derive.show import latex, mathml, plots
-from derive.show.conventions import CONVENTIONS, KINDS, functions_used
+from derive.show.conventions import BLOCK_CONVENTIONS, CONVENTIONS, KINDS, functions_used
 from derive.show.files import write
 from derive.show.names import symbol_name
 from derive.show.proof import numbered
+from derive.show.text import with_math
 
 
 def report(document: Mapping[str, Any]) -> str:
@@ -34,7 +35,9 @@ def report(document: Mapping[str, Any]) -> str:
         mixed=lambda text: Markup(mathml.mixed(text)),
         plots=[(caption, Markup(plots.svg(figure))) for caption, figure in figures],
         notes=list(dict.fromkeys([*document["activation"]["notes"], *document["notes"]])),
-        conventions=[*CONVENTIONS, *functions_used(texts)],
+        conventions=[*(BLOCK_CONVENTIONS if document["block"] else CONVENTIONS), *functions_used(texts)],
+        title=latex.title_of(document),
+        edge_reason=with_math(document["edge"]["reason"]),
         kinds=[(kind, KINDS[kind]) for kind in kinds],
         proofs=[{**entry, "steps": list(numbered(entry["steps"]))} for entry in document.get("proofs", ())],
         sources=latex.sources(document),

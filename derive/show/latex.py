@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from derive.show import proof
-from derive.show.conventions import CONVENTIONS, KINDS, functions_used
+from derive.show.conventions import BLOCK_CONVENTIONS, CONVENTIONS, KINDS, functions_used
 from derive.show.names import symbol_name
-from derive.show.text import code, escape, is_citation, mixed, slug
+from derive.show.text import code, escape, is_citation, mixed, slug, with_math
 
 BEGIN = "% >>> eoc body >>>"
 END = "% <<< eoc body <<<"
@@ -34,7 +34,7 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 
 def page(document: Mapping[str, Any]) -> str:
     """A complete document: pdflatex needs amsmath, amssymb, geometry, hyperref and lmodern only."""
-    title = code(document["activation"]["title"])
+    title = code(title_of(document))
     return "\n".join([
         header(document, "%"),
         _PREAMBLE + rf"\title{{Wide-network theory of {title}}}",
@@ -49,6 +49,11 @@ def page(document: Mapping[str, Any]) -> str:
         r"\end{document}",
         "",
     ])  # fmt: skip
+
+
+def title_of(document: Mapping[str, Any]) -> str:
+    """The block's text, or the activation's name or formula."""
+    return str(document["block"]["text"] if document["block"] else document["activation"]["title"])
 
 
 def body(document: Mapping[str, Any]) -> str:
@@ -103,9 +108,16 @@ def _body(document: Mapping[str, Any]) -> str:
 
 
 def _activation(document: Mapping[str, Any]) -> str:
-    activation = document["activation"]
-    rows = [r"\section*{Activation}", proof.equation(r"\varphi(x)", activation["formula"])]
-    facts = [mixed(f"{fact['name']}: {fact['mixed']}") for fact in activation["facts"]]
+    activation, block = document["activation"], document["block"]
+    if block:
+        rows = [r"\section*{Block}", code(block["text"])]
+        for function in block["functions"]:
+            named = f" of {code(function['title'])}" if function["title"] else ""
+            rows += [rf"\paragraph{{Activation}}{named}", proof.equation(r"\varphi(x)", function["formula"])]
+    else:
+        rows = [r"\section*{Activation}", proof.equation(r"\varphi(x)", activation["formula"])]
+    alone = not block or len(block["functions"]) == 1
+    facts = [mixed(f"{fact['name']}: {fact['mixed']}") for fact in activation["facts"] if alone]
     facts += [
         rf"parameter ${symbol_name(item['name'])}$ in ${_interval(item['domain'])}$"
         for item in activation["parameters"]
@@ -128,7 +140,7 @@ def _interval(text: str) -> str:
 def _conventions(document: Mapping[str, Any]) -> str:
     texts = [line for result in document["results"] for line in all_lines(result)]
     kinds = list(dict.fromkeys(result["kind"] for result in document["results"]))
-    items = [*CONVENTIONS, *functions_used(texts)]
+    items = [*(BLOCK_CONVENTIONS if document["block"] else CONVENTIONS), *functions_used(texts)]
     rows = [r"\section*{Conventions}", r"\begin{itemize}", *(rf"\item {mixed(item)}" for item in items)]
     rows.append(
         r"\item Kinds of result: " + "; ".join(rf"\textsc{{{kind.lower()}}}, {KINDS[kind]}" for kind in kinds) + "."
@@ -152,7 +164,7 @@ def _result(result: Mapping[str, Any]) -> str:
 def _edge(document: Mapping[str, Any]) -> str:
     edge = document["edge"]
     rows = [r"\section*{Edge of chaos}"]
-    rows += [mixed(edge["reason"]) + "."] if edge["reason"] else []
+    rows += [mixed(with_math(edge["reason"])) + "."] if edge["reason"] else []
     rows += [proof.equation(item["symbol"]["latex"], item) for item in edge["formulas"]]
     return "\n".join(rows) if len(rows) > 1 else ""
 

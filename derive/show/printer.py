@@ -9,6 +9,7 @@ from sympy import Expr, Pow, Symbol
 from sympy.printing.latex import LatexPrinter
 
 from derive.show.names import symbol_name
+from derive.show.unicode_text import repeated
 
 if TYPE_CHECKING:
     from derive.gaussian.node import GaussianE
@@ -68,6 +69,10 @@ class FieldPrinter(LatexPrinter):
         usual = expr.mean.is_zero_matrix and str(expr.cov.tolist()) == "[[q1, K], [K, q2]]"
         if usual and [z.name for z in expr.variables] == ["u", "v"]:
             return "u, v"
+        alike = repeated(expr)
+        if alike is not None:
+            law = _matrix([[self._print(entry) for entry in row] for row in alike])
+            return rf"\left(u_i, v_i\right) \sim \mathcal{{N}}\left(0, {law}\right), i \leq {len(names) // 2}"
         mean = "0" if expr.mean.is_zero_matrix else _matrix([[self._print(m)] for m in expr.mean])
         cov = _matrix([[self._print(entry) for entry in expr.cov.row(i)] for i in range(expr.cov.rows)])
         return rf"\left({', '.join(names)}\right) \sim \mathcal{{N}}\left({mean}, {cov}\right)"

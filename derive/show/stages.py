@@ -66,7 +66,7 @@ def _steps(theory: Any, activation: Any) -> str:
 def _program(theory: Any, activation: Any) -> str:
     from derive.gaussian.node import GaussianE
     from derive.program import freeze
-    from derive.show.document import results
+    from derive.show.wording import results
 
     blocks = []
     for name, result in results(theory).items():

@@ -11,6 +11,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from derive.show.conventions import functions_named
+from derive.show.text import greek
+
+
 KIND_STYLES = {
     "EXACT": "green",
     "SPECIAL": "green",
@@ -43,11 +47,22 @@ def summary(document: Mapping[str, Any]) -> RenderableType:
     elif document["activation"]["parameters"]:
         names = ", ".join(item["name"] for item in document["activation"]["parameters"])
         parts += [Text(), Text(f"values at q = 1 need numbers: --set {names.split(',')[0]}=...", style="dim")]
+    parts += [
+        Text(meaning, style="dim") for meaning in functions_named([result["unicode"] for result in document["results"]])
+    ]
     parts += [Text(f"note: {note}", style="yellow") for note in _notes(document)]
     return Group(*parts)
 
 
 def _head(document: Mapping[str, Any]) -> Text:
+    block = document["block"]
+    if block is not None:
+        text = Text(block["text"], style="bold")
+        for function in block["functions"]:
+            text.append(
+                f"\n{function['title'] + '   ' if function['title'] else ''}φ(x) = {function['formula']['unicode']}"
+            )
+        return text
     activation = document["activation"]
     text = Text()
     if activation["title"] != activation["text"]:
@@ -57,7 +72,8 @@ def _head(document: Mapping[str, Any]) -> Text:
 
 def _facts(document: Mapping[str, Any]) -> Text:
     activation = document["activation"]
-    rows = [f"{fact['name']}: {fact['text']}" for fact in activation["facts"]]
+    alone = document["block"] is None or len(document["block"]["functions"]) == 1
+    rows = [f"{fact['name']}: {fact['text']}" for fact in activation["facts"]] if alone else []
     rows += [f"parameter {item['name']} in {item['domain']}" for item in activation["parameters"]]
     return Text(" · ".join(rows), style="dim")
 
@@ -86,7 +102,8 @@ def _formula_text(result: Mapping[str, Any]) -> Text:
 
 def _edge(document: Mapping[str, Any]) -> list[RenderableType]:
     edge = document["edge"]
-    rows: list[RenderableType] = [Text(), Text("edge of chaos, a curve with the variance q as parameter", style="bold")]
+    curve = ", a curve with the variance q as parameter" if edge["formulas"] else ""
+    rows: list[RenderableType] = [Text(), Text(f"edge of chaos{curve}", style="bold")]
     if edge["formulas"]:
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
         table.add_column(no_wrap=True)
@@ -95,7 +112,7 @@ def _edge(document: Mapping[str, Any]) -> list[RenderableType]:
             table.add_row(item["symbol"]["unicode"], _formula_text({**item, "conditions": []}))
         rows.append(table)
     if edge["reason"]:
-        rows.append(Text(edge["reason"]))
+        rows.append(Text(greek(edge["reason"])))
     return rows
 
 

@@ -71,3 +71,26 @@ def slug(source: str) -> str:
     head = re.match(r"(.*?\b(?:1[89]|20)\d\d[a-z]?)\b", source)
     words = re.findall(r"[a-z0-9]+", unicodedata.normalize("NFKD", (head.group(1) if head else source[:40])).lower())
     return "eoc:" + "".join(word for word in words if word not in ("and", "et", "al", "the"))
+
+
+SPELLINGS = (
+    ("sigma_w^2", "σ_w²", r"\sigma_w^2"),
+    ("sigma_b^2", "σ_b²", r"\sigma_b^2"),
+    ("sigma_w", "σ_w", r"\sigma_w"),
+    ("sigma_b", "σ_b", r"\sigma_b"),
+    ("chi(q)", "χ(q)", r"\chi(q)"),
+    ("chi", "χ", r"\chi"),
+    ("V(q)", "V(q)", "V(q)"),
+)
+"""(as reasons spell it, for terminals, in LaTeX); longer ones first."""
+_SPELLED = re.compile("|".join(rf"(?<![\w$\\]){re.escape(word)}(?!\w)" for word, _, _ in SPELLINGS))
+
+
+def greek(text: str) -> str:
+    """A reason with its symbols as letters: sigma_w^2 -> σ_w²."""
+    return _SPELLED.sub(lambda found: next(plain for word, plain, _ in SPELLINGS if word == found[0]), text)
+
+
+def with_math(text: str) -> str:
+    """A reason with its symbols as $mathematics$ for pages."""
+    return _SPELLED.sub(lambda found: f"${next(tex for word, _, tex in SPELLINGS if word == found[0])}$", text)

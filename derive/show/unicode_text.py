@@ -11,8 +11,8 @@ from sympy.printing.str import StrPrinter
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 SYMBOLS = {"sigma_w": "σ_w", "sigma_b": "σ_b", "q1": "q₁", "q2": "q₂", "Delta": "Δ"}
 FUNCTIONS = {
-    "NormalCdf": "Φ", "NormalPdf": "ϕ", "BivariateNormalCdf": "Φ₂", "OwenT": "T", "Max": "max", "Min": "min",
-    "asin": "arcsin", "acos": "arccos", "atan": "arctan",
+    "NormalCdf": "Φ", "NormalPdf": "ϕ", "BivariateNormalCdf": "Φ₂", "OwenT": "T", "SignMoment": "S₄", "Max": "max",
+    "Min": "min", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
 }  # fmt: skip
 
 
@@ -94,9 +94,29 @@ class UnicodePrinter(StrPrinter):
         names = ", ".join(self._print(z) for z in expr.variables)
         if len(expr.variables) == 1:
             return f"E[{body}; {names} ~ N({self._print(expr.mean[0])}, {self._print(expr.cov[0, 0])})]"
+        alike = repeated(expr)
+        if alike is not None:
+            count, rows = len(expr.variables) // 2, [[self._print(e) for e in row] for row in alike]
+            one = "; ".join(", ".join(row) for row in rows)
+            pair = ", ".join(name.rstrip("1") + "ᵢ" for name in (names.split(", ")[0], names.split(", ")[count]))
+            return f"E[{body}; {count} independent ({pair}) ~ N(0, [{one}])]"
         rows = "; ".join(", ".join(self._print(entry) for entry in expr.cov.row(i)) for i in range(expr.cov.rows))
         mean = "0" if expr.mean.is_zero_matrix else "(" + ", ".join(self._print(m) for m in expr.mean) + ")"
         return f"E[{body}; ({names}) ~ N({mean}, [{rows}])]"
+
+
+def repeated(expr) -> list[list[Expr]] | None:
+    """The law [[q1, k], [k, q2]] of one pair, where the variables u1..un, v1..vn are n > 1 independent copies of it."""
+    count, odd = divmod(len(expr.variables), 2)
+    if odd or count < 2 or not expr.mean.is_zero_matrix:
+        return None
+    law = [[expr.cov[0, 0], expr.cov[0, count]], [expr.cov[count, 0], expr.cov[count, count]]]
+    named = [z.name for z in expr.variables] == [f"{side}{i + 1}" for side in "uv" for i in range(count)]
+    same = all(
+        expr.cov[a * count + i, b * count + j] == (law[a][b] if i == j else 0)
+        for a in (0, 1) for b in (0, 1) for i in range(count) for j in range(count)
+    )  # fmt: skip
+    return law if named and same else None
 
 
 def unicode_text(expr: Expr, known: Mapping[Expr, str] | None = None) -> str:

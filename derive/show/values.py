@@ -41,52 +41,79 @@ def _json(value: Any) -> float | str:
 
 @dataclass(frozen=True)
 class Gains:
-    """The three gains of an activation at a variance q, as Results in q."""
+    """The three gains at a variance q, as Results in q; None where the block has no such gain."""
 
     rms: Any
     std: Any
     critical: Any
 
 
-def gains(found: dict[str, Any]) -> Gains:
-    """sqrt(q/E phi^2), sqrt(q/Var phi), 1/sqrt(E phi'^2); at q = 1 the usual 1/sqrt(E phi^2), 1/sqrt(Var phi)."""
+def gains(theory: Any, found: dict[str, Any]) -> Gains:
+    """sqrt(q/E phi^2), sqrt(q/Var phi), 1/sqrt(E phi'^2); at q = 1 the usual 1/sqrt(E phi^2), 1/sqrt(Var phi).
+
+    Of a block the first two are those of its output, where V(q) = sigma_w^2 E y^2 + sigma_b^2, and the third is
+    1/sqrt(chi(q)) at sigma_w = 1, where chi is proportional to sigma_w^2.
+    """
     from sympy import sqrt
 
     from derive.program.symbols import Q
+    from derive.show.wording import weighted
 
-    mean, second, slope = (found[name] for name in ("mean", "second_moment", "derivative_second_moment"))
+    mean, second, slope = found["mean"], found["second_moment"], slope_of(found)
+    own = weighted(theory)
+    spread = second.template - mean.template**2
+    single = slope is not None and slope.arguments in ((), ("q",))
     return Gains(
-        rms=replace(second, template=sqrt(Q / second.template), title="root-mean-square gain"),
-        std=replace(second, template=sqrt(Q / (second.template - mean.template**2)), title="standard-deviation gain"),
-        critical=replace(slope, template=1 / sqrt(slope.template), title="chi-critical gain"),
+        rms=replace(second, template=sqrt(Q / second.template), title="root-mean-square gain") if own else None,
+        std=replace(second, template=sqrt(Q / spread), title="standard-deviation gain") if own else None,
+        critical=replace(slope, template=1 / sqrt(slope.template), title="chi-critical gain") if single else None,
     )
+
+
+def slope_of(found: dict[str, Any]) -> Any:
+    """E phi'^2 of an activation, the gradient gain at sigma_w = 1 of a block; None where there is none."""
+    return found.get("derivative_second_moment") or found.get("unit_gain")
+
+
+def symbols_of(theory: Any) -> dict[str, tuple[str, str]]:
+    """What the rows of moments and gains are called: LaTeX and text."""
+    from derive.show.wording import alone
+
+    if alone(theory):
+        y, variance, slope = (r"\varphi", "φ"), "Var φ", (r"\operatorname{\mathbb{E}}\varphi'^{2}", "E φ'²")
+    else:
+        y, variance, slope = ("y", "y"), "Var y", (r"\chi_{1}", "χ₁")
+    mean = (rf"\operatorname{{\mathbb{{E}}}}{y[0]}", f"E {y[1]}")
+    return {
+        "mean": mean,
+        "second_moment": (f"{mean[0]}^{{2}}", f"{mean[1]}²"),
+        "slope": slope,
+        "rms": (f"({mean[0]}^{{2}})^{{-1/2}}", f"1/√({mean[1]}²)"),
+        "std": (rf"(\operatorname{{Var}}{y[0]})^{{-1/2}}", f"1/√({variance})"),
+        "critical": (f"({slope[0]})^{{-1/2}}", f"1/√({slope[1]})" if len(slope[1]) > 2 else f"1/√{slope[1]}"),
+    }
 
 
 def values(theory: Any, found: dict[str, Any], digits: int) -> list[dict[str, Any]]:
     """Moments, gains and the edge-of-chaos point at q = 1; empty where the activation has free parameters."""
     from derive.show.document import attempt
+    from derive.show.wording import alone
 
     if theory.domains:
         return []
-    chosen = gains(found)
+    chosen, symbols, slope = gains(theory, found), symbols_of(theory), slope_of(found)
     rows = [
-        ("mean", r"\operatorname{\mathbb{E}}\varphi", "E φ", found["mean"]),
-        ("mean square", r"\operatorname{\mathbb{E}}\varphi^{2}", "E φ²", found["second_moment"]),
-        (
-            "mean squared derivative",
-            r"\operatorname{\mathbb{E}}\varphi'^{2}",
-            "E φ'²",
-            found["derivative_second_moment"],
-        ),
-        ("root-mean-square gain", r"(\operatorname{\mathbb{E}}\varphi^{2})^{-1/2}", "1/√(E φ²)", chosen.rms),
-        ("standard-deviation gain", r"(\operatorname{Var}\varphi)^{-1/2}", "1/√(Var φ)", chosen.std),
-        ("chi-critical gain", r"(\operatorname{\mathbb{E}}\varphi'^{2})^{-1/2}", "1/√(E φ'²)", chosen.critical),
+        ("mean", "mean", found["mean"]),
+        ("mean square", "second_moment", found["second_moment"]),
+        ("mean squared derivative" if alone(theory) else "gradient gain at σ_w = 1", "slope", slope),
+        ("root-mean-square gain", "rms", chosen.rms),
+        ("standard-deviation gain", "std", chosen.std),
+        ("chi-critical gain", "critical", None if theory.maps.jumps else chosen.critical),
     ]
-    if theory.maps.jumps:
-        rows.pop()
     table = [
-        number(title, latex, plain, attempt(lambda r=result: r.number(q=1, digits=digits)), digits)
-        for title, latex, plain, result in rows
+        number(title, *symbols[name], attempt(lambda r=result: r.number(q=1, digits=digits)), digits)
+        for title, name, result in rows
+        if result is not None and set(result.arguments) <= {"q"}
     ]
     return table + _edge_rows(attempt(lambda: theory.edge_of_chaos(q=1, digits=digits)), digits)
 
@@ -96,9 +123,17 @@ def _edge_rows(edge: Any, digits: int) -> list[dict[str, Any]]:
         return [number("edge of chaos at q* = 1", "", "", edge)]
     if not edge.points:
         return [number("edge of chaos at q* = 1", "", "", "none")]
+    if edge.gradient_critical is not None and edge.variance_critical is not None:
+        return [
+            number("edge of chaos at q* = 1", "", "", "none"),
+            number("χ = 1 alone (σ_b = 0)", r"\sigma_w", "σ_w", edge.gradient_critical.sigma_w, digits),
+            number("V(q) = q alone (σ_b = 0)", r"\sigma_w", "σ_w", edge.variance_critical.sigma_w, digits),
+        ]
     point = edge.points[0]
-    rows = [number("edge of chaos at q* = 1", r"\sigma_w", "σ_w", point.sigma_w, digits)]
-    if point.valid:
+    apart = point.valid is False and point.sigma_b is not None
+    title = "V(q) = q and χ(q) = 1 at q = 1" if apart else "edge of chaos at q* = 1"
+    rows = [number(title, r"\sigma_w", "σ_w", point.sigma_w, digits)]
+    if point.valid or apart:
         rows.append(number("", r"\sigma_b", "σ_b", point.sigma_b, digits))
     else:
         rows.append(number("no real point:", r"\sigma_b^{2}", "σ_b²", point.sigma_b2, digits))
@@ -115,7 +150,8 @@ def stability(stable: bool | None) -> str:
 def edge_of_chaos(theory: Any) -> dict[str, Any]:
     """The curve of the edge of chaos, sigma_w^2 = 1/E phi'^2 and sigma_b^2 = q - E phi^2/E phi'^2, as formulas in q."""
     from derive.depth.edge import split, zero_everywhere
-    from derive.show.document import SYMBOLS, Names, attempt, formula
+    from derive.show.document import Names, attempt, bracketed, formula
+    from derive.show.wording import alone, terms
 
     if theory.maps.jumps:
         return {
@@ -123,23 +159,26 @@ def edge_of_chaos(theory: Any) -> dict[str, Any]:
             "formulas": [],
         }
     variance, gain = theory.variance_map.template, theory.chi.template
+    asked = None if alone(theory) else attempt(lambda: theory.edge_of_chaos("q" if theory.domains else 1))
+    reason = asked if isinstance(asked, str) else asked.reason if asked else ""
     parts = attempt(lambda: split(variance, gain))
-    if isinstance(parts, str):
-        return {"reason": parts, "formulas": []}
+    if isinstance(parts, str) or (reason and not isinstance(asked, str) and not asked.valid):
+        return {"reason": reason or parts, "formulas": []}
     from sympy import Integer, Symbol
 
     from derive.program.symbols import Q
 
     invariant = zero_everywhere(*parts)
-    reason = (
-        "the activation is scale-invariant: every q is a fixed point; with a bias there is none" if invariant else ""
-    )
+    if invariant:
+        what = "activation" if alone(theory) else "block"
+        reason = f"the {what} is scale-invariant: every q is a fixed point; with a bias there is none"
     second, slope = Symbol("_m", positive=True), Symbol("_d", positive=True)
-    known = {
-        second: (SYMBOLS["second_moment"][0], "E[φ(z)²]"),
-        slope: (SYMBOLS["derivative_second_moment"][0], "E[φ'(z)²]"),
-    }
-    short = Names({s: pair[0] for s, pair in known.items()}, {s: pair[1] for s, pair in known.items()})
+    words = terms(theory)
+    moment, derivative = words["second_moment"], words.get("unit_gain") or words["derivative_second_moment"]
+    short = Names(
+        {second: moment.latex, slope: derivative.latex},
+        {second: bracketed(moment.plain), slope: bracketed(derivative.plain)},
+    )
     closed = dict(zip((second, slope), (replace(theory.mean, template=part).closed for part in parts), strict=True))
     rows = []
     for name, latex, plain, expr in (

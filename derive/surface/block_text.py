@@ -10,6 +10,7 @@ from derive.catalogue import several
 from derive.layers import layers
 from derive.layers.block import Block, join
 from derive.layers.concat import Concat
+from derive.layers.spelling import split
 from derive.records import EocError
 from derive.surface.activations import Activation
 from derive.surface.exact import exact
@@ -26,24 +27,6 @@ def read_block(text: str, **options: Any) -> Block:
     for stage in stages[1:]:
         block = join(block, stage)
     return block
-
-
-def split_stages(text: str) -> list[str]:
-    """The stages of a block's text."""
-    return split(text, ">>")
-
-
-def split(text: str, mark: str) -> list[str]:
-    """The parts of a text between marks at bracket depth 0."""
-    if mark not in text:
-        return [text]
-    parts, depth, start = [], 0, 0
-    for i, character in enumerate(text):
-        depth += (character in "([{") - (character in ")]}")
-        if depth == 0 and text.startswith(mark, i):
-            parts.append(text[start:i])
-            start = i + len(mark)
-    return [*parts, text[start:]]
 
 
 def _stage(text: str, options: Mapping[str, Any]) -> Any:

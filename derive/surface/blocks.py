@@ -21,7 +21,7 @@ from derive.program.symbols import Q1, Q2, SIGMA_B, SIGMA_W, C, K, Q
 from derive.records import EocError, Interval, OperatingPoint
 from derive.show.printer import latex
 from derive.surface.activations import Activation
-from derive.surface.block_text import read_block, split_stages
+from derive.surface.block_text import read_block
 from derive.surface.exact import deviation, exact
 from derive.surface.results import Result
 
@@ -270,4 +270,4 @@ class Theory:
         return "$\\begin{aligned}" + r" \\ ".join(rows) + "\\end{aligned}$"
 
 
-__all__ = ["Theory", "read_block", "split_stages", "theory"]
+__all__ = ["Theory", "read_block", "theory"]

@@ -83,8 +83,9 @@ def _statements(text: str | None, values: Any, domains: Any, quiet: bool, wanted
 def _subject(text: str, domains: Any) -> Any:
     refuse_unreadable(text, domains)
     from derive import Activation
+    from derive.layers.spelling import is_block
 
-    if ">>" in text:
+    if is_block(text):
         return text
     return Activation(text, domains=domains or None)
 

@@ -1,0 +1,82 @@
+"""Pages about blocks: what is said there is said of the block, not of an activation in it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from derive import theory
+from derive.layers.spelling import formulas, is_block
+from derive.show.document import Question, document
+from derive.show.gains import gain_document
+from derive.show.terminal import console, summary
+
+POOLED = "dense >> relu >> maxpool(2)"
+
+
+def printed(text: str) -> str:
+    terminal = console()
+    with terminal.capture() as caught:
+        terminal.print(summary(document(theory(text), Question(text))))
+    return caught.get()
+
+
+def test_the_gain_of_a_pooled_rectifier_is_its_own():
+    # max of two ReLUs: the gradient passes unless both are off, P = 3/4 (ReLU alone: 1/2)
+    made = document(theory(POOLED), Question(POOLED))
+    rows = {row["title"]: row for row in made["values"]}
+    assert rows["gradient gain at σ_w = 1"]["value"] == pytest.approx(0.75, abs=1e-15)
+    assert rows["chi-critical gain"]["value"] == pytest.approx(2 / math.sqrt(3), abs=1e-14)
+    assert rows["χ = 1 alone (σ_b = 0)"]["value"] == pytest.approx(2 / math.sqrt(3), abs=1e-13)
+    # V alone: sigma_w^2 = 1/E max(u+, v+)^2 = 1/(3/4 + 1/(2 pi)), twice the second moment of the larger one above 0
+    assert rows["V(q) = q alone (σ_b = 0)"]["value"] == pytest.approx((0.75 + 0.5 / math.pi) ** -0.5, abs=1e-13)
+    assert rows["edge of chaos at q* = 1"]["text"] == "none"
+    assert "φ'" not in printed(POOLED).replace("φ(x)", "")
+
+
+@pytest.mark.parametrize("scale", ["3*x", "x"])
+def test_an_activation_keeps_the_words_of_an_activation(scale):
+    made = document(theory(f"dense >> {scale}*(x > 0)"), Question(scale))
+    assert made["block"] is None
+    assert "derivative_second_moment" in {result["id"] for result in made["results"]}
+
+
+def test_gains_of_a_block_are_those_of_its_output():
+    made = gain_document(theory(POOLED), {"text": POOLED}, POOLED, 1)
+    gains = {row["id"]: row for row in made["gains"]}
+    assert gains["critical"]["value"] == pytest.approx(2 / math.sqrt(3), abs=1e-14)
+    assert gains["critical"]["symbol"]["unicode"] == "1/√(χ₁)"
+    assert made["leaky_slope"] is None
+
+
+def test_a_residual_block_has_no_gain_of_an_activation():
+    text = "residual(relu >> dense)"
+    made = gain_document(theory(text), {"text": text}, text, 1)
+    assert all(row["text"].startswith("none:") for row in made["gains"])
+
+
+def test_the_correlation_map_names_the_output_only_where_it_stands():
+    stream = printed("residual(tanh >> dense)")
+    assert "E[y·y']/√(V(q₁)·V(q₂))" in stream
+    assert "(σ_b² + σ_w²·E[y·y'])/√(V(q₁)·V(q₂))" in printed("dense >> tanh >> dropout(0.1)")
+
+
+def test_a_fourfold_sign_moment_is_explained_where_it_is_printed():
+    assert "S₄(ρ₁₂" in printed("dense >> relu >> maxpool(4)")
+    assert "S₄(ρ₁₂" not in printed("residual(relu >> dense)")
+
+
+@pytest.mark.parametrize(
+    ("text", "block", "found"),
+    [
+        ("gelu", False, ["gelu"]),
+        ("max(x, 0)", False, ["max(x, 0)"]),
+        ("residual(relu >> dense, scale=1/sqrt(L))", True, ["relu"]),
+        ("dense >> x*tanh(x) >> maxpool(2)", True, ["x*tanh(x)"]),
+        ("concat(relu >> dense, dense >> tanh)", True, ["relu", "tanh"]),
+    ],
+)
+def test_a_text_is_a_block_by_its_layers(text, block, found):
+    assert is_block(text) is block
+    assert formulas(text) == found
