@@ -86,8 +86,8 @@ def _notes(reader: Any) -> tuple[str, ...]:
         weight = getattr(step, "weight", "")
         if weight and weight in seen:
             notes.append(f"{weight} is used by {seen[weight]} and {step.name}: tied weights are taken as independent")
-        if weight:
-            seen[weight] = step.name
+        if weight or getattr(step, "table", ""):
+            seen[weight or step.table] = step.name
         if getattr(step, "offset", 0.0) > OFFSET:
             notes.append(f"{weight} is not centred: its mean is {step.offset:.0f} times what chance would make it")
         if getattr(step, "groups", 1) > 1 and step.fan_in < 32:

@@ -65,8 +65,9 @@ def torch_function(
 
     def number(value, x):
         """A comparison used as a number is its indicator."""
-        value = tensor(value, x)
-        return value.to(x.dtype) if value.dtype == torch.bool else value
+        found = tensor(value, x)
+        found = found.to(x.dtype) if found.dtype == torch.bool else found
+        return with_tangent(found, x)
 
     def apply(node, args, x):
         if not any(isinstance(arg, torch.Tensor) for arg in args):
@@ -90,6 +91,19 @@ def torch_function(
         return number(value(formula.tree, given, x), x).expand_as(x)
 
     return phi
+
+
+def with_tangent(value: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """The value with a tangent of zeros where x carries one and it does not.
+
+    torch differentiates arithmetic between the two kinds in Python, and loads its compiler for it: three seconds.
+    """
+    import torch
+    from torch.autograd.forward_ad import make_dual, unpack_dual
+
+    if unpack_dual(x).tangent is None or unpack_dual(value).tangent is not None:
+        return value
+    return make_dual(value, torch.zeros_like(value))
 
 
 def slope_function(phi: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:

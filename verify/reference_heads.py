@@ -7,7 +7,11 @@ when either is wrong.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
 
 
 def exact_heads(mp: Any) -> dict[str, Callable]:
@@ -96,6 +100,8 @@ def torch_heads() -> dict[str, Callable]:
 
         return apply
 
+    smooth = _smooth_heads()
+
     def step(x):
         return torch.where(x > 0, 1.0, torch.where(x == 0, 0.5, 0.0)).to(x.dtype)
 
@@ -123,9 +129,9 @@ def torch_heads() -> dict[str, Callable]:
         "sin": torch.sin,
         "cos": torch.cos,
         "tan": torch.tan,
-        "sec": lambda x: 1 / torch.cos(x),
-        "csc": lambda x: 1 / torch.sin(x),
-        "cot": lambda x: 1 / torch.tan(x),
+        "sec": lambda x: torch.reciprocal(torch.cos(x)),
+        "csc": lambda x: torch.reciprocal(torch.sin(x)),
+        "cot": lambda x: torch.reciprocal(torch.tan(x)),
         "asin": torch.asin,
         "acos": torch.acos,
         "atan": torch.atan,
@@ -133,24 +139,72 @@ def torch_heads() -> dict[str, Callable]:
         "sinh": torch.sinh,
         "cosh": torch.cosh,
         "tanh": torch.tanh,
-        "sech": lambda x: 1 / torch.cosh(x),
-        "csch": lambda x: 1 / torch.sinh(x),
-        "coth": lambda x: 1 / torch.tanh(x),
+        "sech": lambda x: torch.reciprocal(torch.cosh(x)),
+        "csch": lambda x: torch.reciprocal(torch.sinh(x)),
+        "coth": lambda x: torch.reciprocal(torch.tanh(x)),
         "asinh": torch.asinh,
         "acosh": torch.acosh,
         "atanh": torch.atanh,
         "erf": torch.erf,
         "erfc": torch.erfc,
         "erfcx": torch.special.erfcx,
-        "normal_cdf": lambda x: 0.5 * torch.erfc(-0.7071067811865476 * x),
-        "normal_pdf": lambda x: torch.exp(-x * x / 2) * 0.3989422804014327,
+        "normal_cdf": smooth["normal_cdf"],
+        "normal_pdf": smooth["normal_pdf"],
         "sigmoid": torch.sigmoid,
-        "softplus": lambda x: torch.logaddexp(x, torch.zeros_like(x)),
+        "softplus": smooth["softplus"],
         "abs": torch.abs,
         "sign": torch.sign,
         "step": step,
         "max": fold(larger),
         "min": fold(smaller),
         "clip": lambda x, low, high: smaller(larger(x, low), high),
-        "sinc": lambda x: torch.special.sinc(x / 3.141592653589793),
+        "sinc": smooth["sinc"],
     }
+
+
+@cache
+def _smooth_heads() -> dict[str, Callable]:
+    """Heads whose formula has constants: torch differentiates those forward in Python, and loads its compiler first."""
+    import torch
+
+    def density(x: torch.Tensor) -> torch.Tensor:
+        return torch.exp(-x * x / 2) * 0.3989422804014327
+
+    def sinc(x: torch.Tensor) -> torch.Tensor:
+        return torch.special.sinc(x / 3.141592653589793)
+
+    return {
+        "normal_cdf": differentiable(lambda x: 0.5 * torch.erfc(-0.7071067811865476 * x), density),
+        "normal_pdf": differentiable(density, lambda x: -x * density(x)),
+        "softplus": differentiable(lambda x: torch.logaddexp(x, torch.zeros_like(x)), torch.sigmoid),
+        "sinc": differentiable(sinc, lambda x: torch.where(x.abs() < 1e-3, -x / 3, (torch.cos(x) - sinc(x)) / x)),
+    }
+
+
+def differentiable(
+    value: Callable[[torch.Tensor], torch.Tensor], slope: Callable[[torch.Tensor], torch.Tensor]
+) -> Callable[[torch.Tensor], torch.Tensor]:
+    """An elementwise function of torch with the given derivative, forward and backward, once."""
+    import torch
+
+    class Given(torch.autograd.Function):
+        """The function."""
+
+        @staticmethod
+        def forward(x: torch.Tensor) -> torch.Tensor:
+            return value(x)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: torch.Tensor) -> None:
+            ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> torch.Tensor:
+            return tangents[0] * slope(ctx.saved_tensors[0])
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:
+            return gradients[0] * slope(ctx.saved_tensors[0])
+
+    return Given.apply

@@ -38,8 +38,9 @@ def attracting(correlation: Expr, slope_at_one: arb | None, values: Values, nois
     """
     here = {**values, "q1": values["q"], "q2": values["q"]}
     if not noisy and not _below_one(correlation, here):
-        if slope_at_one is None or not slope_at_one.is_finite():
-            return Limit(None, None, "C'(1) is infinite or unknown")
+        # at a jump C'(1) is +inf: c = 1 repels
+        if slope_at_one is None or slope_at_one.is_nan():
+            return Limit(None, None, "C'(1) is not known")
         if not slope_at_one > 1:
             return Limit(arb(1), slope_at_one)
 

@@ -14,7 +14,6 @@ from rich.text import Text
 from derive.show.conventions import functions_named
 from derive.show.text import greek
 
-
 KIND_STYLES = {
     "EXACT": "green",
     "SPECIAL": "green",

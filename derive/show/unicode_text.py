@@ -96,8 +96,8 @@ class UnicodePrinter(StrPrinter):
             return f"E[{body}; {names} ~ N({self._print(expr.mean[0])}, {self._print(expr.cov[0, 0])})]"
         alike = repeated(expr)
         if alike is not None:
-            count, rows = len(expr.variables) // 2, [[self._print(e) for e in row] for row in alike]
-            one = "; ".join(", ".join(row) for row in rows)
+            count = len(expr.variables) // 2
+            one = "; ".join(", ".join(self._print(entry) for entry in row) for row in alike)
             pair = ", ".join(name.rstrip("1") + "ᵢ" for name in (names.split(", ")[0], names.split(", ")[count]))
             return f"E[{body}; {count} independent ({pair}) ~ N(0, [{one}])]"
         rows = "; ".join(", ".join(self._print(entry) for entry in expr.cov.row(i)) for i in range(expr.cov.rows))

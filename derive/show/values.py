@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,7 @@ def gains(theory: Any, found: dict[str, Any]) -> Gains:
     )
 
 
-def slope_of(found: dict[str, Any]) -> Any:
+def slope_of(found: Mapping[str, Any]) -> Any:
     """E phi'^2 of an activation, the gradient gain at sigma_w = 1 of a block; None where there is none."""
     return found.get("derivative_second_moment") or found.get("unit_gain")
 
@@ -159,10 +160,12 @@ def edge_of_chaos(theory: Any) -> dict[str, Any]:
             "formulas": [],
         }
     variance, gain = theory.variance_map.template, theory.chi.template
-    asked = None if alone(theory) else attempt(lambda: theory.edge_of_chaos("q" if theory.domains else 1))
-    reason = asked if isinstance(asked, str) else asked.reason if asked else ""
+    reason, none = "", False
+    if not alone(theory):
+        asked = attempt(lambda: theory.edge_of_chaos("q" if theory.domains else 1))
+        reason, none = (asked, False) if isinstance(asked, str) else (asked.reason, not asked.valid)
     parts = attempt(lambda: split(variance, gain))
-    if isinstance(parts, str) or (reason and not isinstance(asked, str) and not asked.valid):
+    if isinstance(parts, str) or (reason and none):
         return {"reason": reason or parts, "formulas": []}
     from sympy import Integer, Symbol
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, Symbol
+from sympy import Expr
 
-from derive.activation.normal_form import breakpoints, derivative, normal_form, to_piecewise
+from derive.activation.normal_form import breakpoints, normal_form
 from derive.emit import EmittedFunction, emit, load, pair_bindings
 from derive.emit.backend import backends
 from derive.emit.formula_text import formula_text
@@ -17,17 +17,17 @@ from derive.emit.mixtures import mixtures
 from derive.emit.quadratures import Wrapper, quadratures
 from derive.emit.surrogates import surrogates
 from derive.gaussian import numbers
-from derive.gaussian.factors import pair_factors
 from derive.gaussian.node import GaussianE
-from derive.program.symbols import DELTA, K, X
+from derive.program.symbols import DELTA, K
 from derive.records import Kind, Unsupported
 from derive.surface.emission_series import series_function
 from derive.surface.kept import kept_text
+from derive.surface.open_nodes import OpenNodes, by_order_statistics
 from derive.surface.partials import stated
 from derive.surface.results import resolve
 from derive.surface.series import SeriesResult
 from derive.surface.small import SMALL_BACKENDS, careful_functions, careful_parts, careful_text
-from derive.surface.surrogates import Box, box_of, quick
+from derive.surface.surrogates import Box, box_of
 
 if TYPE_CHECKING:
     from derive.surface.activations import Activation
@@ -109,7 +109,7 @@ def results_code(
                 why="; ".join(result.blockers),
                 instead=" or ".join(quadratures()),
             )
-        inner, wrapper = _open_function(name, result, closed, open_nodes, backend, box)
+        inner, wrapper = _open_function(name, result, closed, backend, box)
         functions += inner
         wrappers.append(wrapper)
     text = emit(tuple(functions), backend, header)
@@ -130,9 +130,11 @@ def results_code(
 
 def _parts(result: Result) -> tuple[Expr, tuple[Expr, ...]]:
     """The formula with closed nodes substituted, and the parts that stay open."""
+    if not any(_names(result)):
+        raise Unsupported(f"{result.title or 'the result'} has no arguments left", instead=".number()")
     if result.kind is Kind.DIVERGENT:
         raise Unsupported(f"{result.title or 'the result'} is infinite", why="; ".join(result.notes))
-    closed = resolve(result.template, code=True)
+    closed = resolve(by_order_statistics(result.template), code=True)
     if any(not node.mean.is_zero_matrix for node in closed.atoms(GaussianE)):
         raise Unsupported("code for an expectation with a shifted mean and no closed form", instead=".number()")
     return closed, numbers.outermost(closed)
@@ -171,66 +173,21 @@ def _closed_function(name: str, result: Result, closed: Expr, backend: str) -> E
 
 
 def _open_function(
-    name: str, result: Result, closed: Expr, open_nodes: tuple[Expr, ...], backend: str, box: Box | None
+    name: str, result: Result, closed: Expr, backend: str, box: Box | None
 ) -> tuple[list[EmittedFunction], Wrapper]:
     law, keywords = _names(result)
-    stand_ins = {node: Symbol(f"e{i}", real=True) for i, node in enumerate(open_nodes)}
-    functions, lines, words = [], [], []
-    for i, node in enumerate(open_nodes):
-        made, line = _node_code(node, f"_{name}_{i}", f"e{i}", result)
-        line, word = quick(node, line, f"_{name}_{i}", backend, box)
-        functions += made
-        lines.append(line)
-        words += word
-    body = closed.xreplace(stand_ins)
-    names = (*law, *(s.name for s in stand_ins.values()))
+    nodes = OpenNodes(name, law, keywords, backend, box)
+    body = nodes.flat(closed)
+    names = (*law, *(s.name for s in nodes.symbols.values()))
     bindings = pair_bindings() if body.has(K) or body.has(DELTA) else ()
-    functions.append(EmittedFunction(f"_{name}_of", body, names, keywords, "", {}, bindings))
-    shown = formula_text(result.template.xreplace(stand_ins))
-    where = "\n".join(f"e{i} = E[{formula_text(node.body)}]" for i, node in enumerate(open_nodes))
+    functions = [*nodes.functions, EmittedFunction(f"_{name}_of", body, names, keywords, "", {}, bindings)]
+    shown, words = formula_text(result.template.xreplace(nodes.symbols)), nodes.words
+    where = "\n".join(f"{symbol} = E[{formula_text(node.body)}]" for node, symbol in nodes.symbols.items())
     elsewhere = "Beyond them quadrature" if words else "Computed by quadrature"
     if box is None:
         words.append(f"{elsewhere}, about 1e-13 of the scale of the expectation for q from 1e-8 to 1e6.")
     if "c" in law and box is None:
         words.append("Pairs are then a Hermite series with a checked remainder: NaN where 1e-12 is not reached.")
     doc = "\n".join((_doc(result, shown, backend), where, *words))
-    nodes = tuple(symbol.name for symbol in stand_ins.values())
-    return functions, Wrapper(name, doc, law, keywords, tuple(lines), f"_{name}_of", nodes)
-
-
-def _node_code(node: GaussianE, name: str, target: str, result: Result) -> tuple[list[EmittedFunction], str]:
-    """Emitted integrands of a node, and the line that computes it."""
-    parameters = tuple(sorted(s.name for s in node.body.free_symbols if s.name in result.parameters))
-    given = "".join(f", {p}={p}" for p in parameters)
-
-    def function(suffix: str, body: Expr) -> EmittedFunction:
-        return EmittedFunction(f"{name}{suffix}", body, ("x",), parameters)
-
-    def call(suffix: str) -> str:
-        return f"lambda x: {name}{suffix}(x{given})"
-
-    if len(node.variables) == 1:
-        body = node.body.subs(node.variables[0], X)
-        law = [s.name for s in node.cov.free_symbols]
-        if body.free_symbols & node.cov.free_symbols or node.cov[0, 0].args:
-            raise Unsupported("code for a derivative of an expectation without a closed form", instead=".number()")
-        cuts = _breaks((body,), parameters)
-        return [function("f", body)], f"{target} = _expectation({call('f')}, {law[0]}, {cuts})"
-    if node.cov != numbers.canonical(node).cov:
-        raise Unsupported("code for nested expectations without a closed form", instead=".number()")
-    f, g = pair_factors(node)
-    made = []
-    for suffix, body in (("f", f), ("g", g)):
-        slope = to_piecewise(derivative(normal_form(body))[0])
-        made += [function(suffix, body), function(f"d{suffix}", slope)]
-    calls = ", ".join(call(s) for s in ("f", "g", "df", "dg"))
-    return made, f"{target} = _pair({calls}, q1, q2, c, {_breaks((f, g), parameters)})"
-
-
-def _breaks(bodies: tuple[Expr, ...], parameters: tuple[str, ...]) -> str:
-    """Breakpoints other than 0 as source text."""
-    found = [b for body in bodies for b in breakpoints(normal_form(body)) if b != 0]
-    if any(b.free_symbols for b in found):
-        raise Unsupported("code with breakpoints that depend on parameters", instead="fix the parameters, or .number()")
-    values = sorted({float(b) for b in found})
-    return "(" + "".join(f"{v!r}, " for v in values) + ")"
+    symbols = tuple(symbol.name for symbol in nodes.symbols.values())
+    return functions, Wrapper(name, doc, law, keywords, tuple(nodes.lines), f"_{name}_of", symbols)

@@ -23,7 +23,9 @@ from derive.surface.results import Result
 if TYPE_CHECKING:
     from derive.depth.finite.classes import ClassLaw
     from derive.depth.finite.initialisation import WidthAware
+    from derive.depth.finite.inputs import FiniteInputs
     from derive.depth.finite.scale_invariant import ScaleInvariant
+    from derive.surface.finite_inputs import TwoInputs
 
 VERTEX = Symbol("V4", nonnegative=True)
 CORRECTION = Symbol("K1", real=True)
@@ -228,6 +230,31 @@ class FiniteWidth:
             k1 = bend * v / (2 * (1 - x))
             third = (at.third_source + 3 * x * v * (at.source_slope + x * bend * v)) / (1 - x**3)
             return recursion.Kernel(*(to_enclosure(value) for value in (q, v, k1, third)))
+
+    @cached_property
+    def two_inputs(self) -> TwoInputs:
+        """The recursions of a pair of inputs as formulas: a `TwoInputs` of Results."""
+        from derive.surface.finite_inputs import TwoInputs
+
+        return TwoInputs(self)
+
+    def inputs(
+        self, kernel: Any, layers: int, widths: Any, sigma_w: Any = None, sigma_b: Any = 0, *, distinct: int = 2,
+        certified: bool = False, digits: int = 16, **parameters: Any,
+    ) -> FiniteInputs:  # fmt: skip
+        """K, V and K1 of a set of inputs at layers 1 to `layers`: a `FiniteInputs` of arrays.
+
+        kernel     of layer 1, positive definite: sigma_w^2 x_a.x_b/d + sigma_b^2
+        distinct   how many different inputs may meet in an entry of V: 2 is all that K and K1 need, 3, 4 for all of V
+        certified  False: floats, about 1e-10 of each expectation; True: Enclosures, a second a layer and pair
+
+        Raises EocError for collinear inputs, Unsupported where an expectation is out of reach of floats.
+        """
+        from derive.surface.finite_inputs import several_inputs
+
+        return several_inputs(
+            self, kernel, layers, widths, (sigma_w, sigma_b), distinct, certified, digits, parameters
+        )
 
     @cached_property
     def criticality(self) -> ClassLaw:

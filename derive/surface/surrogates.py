@@ -140,10 +140,13 @@ def moment_error(f: Expr, level: Level) -> float:
     return worst
 
 
-def quick(node: Expr, line: str, name: str, backend: str, box: Box | None) -> tuple[str, list[str]]:
+def quick(
+    node: Expr, line: str, name: str, backend: str, box: Box | None, law: str
+) -> tuple[str, list[str]]:
     """The line that computes a node by its levels, and what the docstring says; the given line where it has none.
 
-    The given line, `target = _pair(...)` or `target = _expectation(...)`, stays what is called beyond the levels.
+    The given line, `target = _pair(...)` or `target = _expectation(...)`, stays what is called beyond the levels;
+    `law` is the text of its variances and correlation.
     """
     if backend not in surrogates():
         if box is not None:
@@ -152,11 +155,11 @@ def quick(node: Expr, line: str, name: str, backend: str, box: Box | None) -> tu
     target, _, slow = line.partition(" = ")
     if len(node.variables) == 2:
         f, g = pair_factors(node)
-        levels, law = pair_levels(f, g, box), "q1, q2, c"
+        levels = pair_levels(f, g, box)
         key = hashlib.sha256(f"{srepr(f)} {srepr(g)}".encode()).hexdigest()[:12]
         call = f"_surrogate('{key}', {name}f, {name}{'f' if f == g else 'g'}"
     else:
-        levels, law = moment_levels(node.body.subs(node.variables[0], X), box), node.cov[0, 0].name
+        levels = moment_levels(node.body.subs(node.variables[0], X), box)
         call = f"_moment({name}f"
     if backend == "jax" and box is None:  # every level is compiled with the first call
         levels = tuple(level for level in levels if level.top <= TOP_UNDER_JIT)
@@ -164,13 +167,13 @@ def quick(node: Expr, line: str, name: str, backend: str, box: Box | None) -> tu
         return line, []
     otherwise = "None" if box is not None else f"lambda *law: {slow.replace(f', {law}, (', ', *law, (')}"
     shown = ", ".join(level.text for level in levels)
-    return f"{target} = {call}, ({shown},), {otherwise}, {law})", [_words(target, levels, law, box)]
+    return f"{target} = {call}, ({shown},), {otherwise}, {law})", [_words(target, levels, len(node.variables) == 2, box)]
 
 
-def _words(target: str, levels: tuple[Level, ...], law: str, box: Box | None) -> str:
+def _words(target: str, levels: tuple[Level, ...], pairs: bool, box: Box | None) -> str:
     tops = ", ".join(f"{level.top:g}" for level in levels)
     steps = f"up to {tops} (the largest decides)" if box is None else f"up to {tops}, NaN beyond"
-    if law != "q1, q2, c":
+    if not pairs:
         return f"{target} for variances {steps}: a trapezoidal rule, error below 1e-14 E |f|, checked by enclosures."
     return (
         f"{target} for variances {steps}: a Hermite series in c (Mehler), compressed.\n"

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 
 import pytest
+from sympy import Rational
 
 from derive import theory
+from derive.gaussian.special import SignMoment
 from derive.layers.spelling import formulas, is_block
+from derive.show.conventions import functions_named
 from derive.show.document import Question, document
 from derive.show.gains import gain_document
 from derive.show.terminal import console, summary
+from derive.show.unicode_text import unicode_text
 
 POOLED = "dense >> relu >> maxpool(2)"
 
@@ -63,8 +67,9 @@ def test_the_correlation_map_names_the_output_only_where_it_stands():
 
 
 def test_a_fourfold_sign_moment_is_explained_where_it_is_printed():
-    assert "S₄(ρ₁₂" in printed("dense >> relu >> maxpool(4)")
-    assert "S₄(ρ₁₂" not in printed("residual(relu >> dense)")
+    (sentence,) = functions_named([unicode_text(SignMoment(*[Rational(1, 3)] * 6))])
+    assert sentence.startswith("S₄(ρ₁₂")
+    assert functions_named(["q·σ_w²"]) == []
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,15 @@ def values_of(network: Network, model: Any, batch: Any) -> dict[str, Any]:
 
     with torch.no_grad():
         values = run(network.traced, model, batch)
-    return {step.name: values[step.name] for step in network.steps}
+    return {step.name: step.plain(values[step.name]) for step in network.steps}
 
 
 def measure(network: Network, model: Any, batch: Any, generator: Any) -> dict[str, Point]:
     """One forward and one backward pass from a white gradient at the output; the model is left as it is."""
     import torch
 
-    given = batch.detach().clone().requires_grad_()
+    given = batch.detach().clone()
+    given.requires_grad_(given.is_floating_point())
     values = run(network.traced, model, given)
     out = values[network.output]
     white = torch.randn(out.shape, generator=generator, dtype=out.dtype).to(out.device)
@@ -33,8 +34,12 @@ def measure(network: Network, model: Any, batch: Any, generator: Any) -> dict[st
     gradients = torch.autograd.grad((out * white).sum(), reached, allow_unused=True)
     grads = {id(t): gradient for t, gradient in zip(reached, gradients, strict=True)}
     whole, found = float((white.double() ** 2).sum()), {}
-    for name, tensor in zip(names, tensors, strict=True):
-        x, grad = tensor.detach().double(), grads.get(id(tensor))
+    for step, tensor in zip(network.steps, tensors, strict=True):
+        name = step.name
+        if not tensor.is_floating_point():
+            found[name] = Point(float("nan"), float("nan"), float("nan"))
+            continue
+        x, grad = step.plain(tensor.detach()).double(), grads.get(id(tensor))
         first, second = x[0].reshape(-1), x[1].reshape(-1)
         size = float(first.norm() * second.norm())
         gradient = float("nan") if grad is None else float((grad.double() ** 2).sum()) / whole

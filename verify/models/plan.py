@@ -12,9 +12,11 @@ from verify.models.operating import OperatingPoint, operating_point
 from verify.models.predict import states_of
 from verify.models.state import State
 from verify.models.step import Step
+from verify.models.steps.attention import Attention
 from verify.models.steps.elementwise import Elementwise
 from verify.models.steps.joins import Sum
 from verify.models.steps.norms import Norm
+from verify.models.steps.tokens import Embedding
 from verify.models.steps.weights import Weights
 from verify.reading import Network
 
@@ -72,12 +74,15 @@ class _Maker:
         self.advice: list[Advice] = []
         self.points: dict[str, OperatingPoint] = {}
         self.notes: list[str] = []
+        self.tables = {step.table for step in network.steps if isinstance(step, Embedding)}
         self.depth = max(len(network.layers), 1)
         self.branches = sum(1 for step in network.steps if isinstance(step, Sum) and self.branch_of(step) is not None)
 
     def visit(self, step: Step) -> None:
         """Advise a layer with weights; carry the law on."""
-        if isinstance(step, Weights) and not any(a.weight == step.weight for a in self.advice):
+        if isinstance(step, Weights) and step.weight in self.tables:
+            self.notes.append(f"{step.weight} is the table of an embedding too: it keeps its numbers")
+        elif isinstance(step, Weights) and not any(a.weight == step.weight for a in self.advice):
             step = self.advised(step)
         self.steps[step.name] = step
         one = replace(self.network, steps=(step,))
@@ -108,6 +113,10 @@ class _Maker:
             joined = next((s for s in users if isinstance(s, Sum)), None)
             if joined is not None:
                 return self.joining(joined, name)
+            attending = next((s for s in users if isinstance(s, Attention)), None)
+            if attending is not None:
+                values = name == attending.inputs[2]
+                return 1.0, 0.0, "variance 1 of values" if values else "queries and keys of variance 1: scores too"
             if any(isinstance(s, Norm) for s in users):
                 return 1.0, 0.0, "variance 1 before a norm, which sets the scale itself"
             passed = next((s for s in users if type(s).__name__ in PASSED), None)

@@ -57,7 +57,7 @@ class Predicted(Point):
 
 def tracked(network: Network, batch: Any) -> Any:
     """As many inputs of the batch as can be carried at all their positions. Raises EocError if not even two can."""
-    places = max(_positions(step) for step in network.steps)
+    places = max(step.places for step in network.steps)
     count = min(len(batch), MOST_INPUTS, MOST_PLACES // places, max(2, FEW_PLACES // places))
     if count < 2:
         raise EocError(
@@ -66,12 +66,6 @@ def tracked(network: Network, batch: Any) -> Any:
             instead="smaller images, such as 2 x 3 x 32 x 32" if len(batch) > 1 else "a batch of two or more",
         )
     return batch[:count]
-
-
-def _positions(step: Step) -> int:
-    feature = len(step.shape) - 1 if len(step.shape) == 3 else 1
-    sizes = [n for axis, n in enumerate(step.shape) if axis not in (0, feature)]
-    return int(np.prod(sizes)) if sizes else 1
 
 
 def states_of(
@@ -112,6 +106,10 @@ def predict(network: Network, values: Mapping[str, Any]) -> tuple[dict[str, Pred
     found = {}
     for step in network.steps:
         state, gradient = states[step.name], gradients.get(step.name)
+        if getattr(step, "tokens", False):
+            unknown = float("nan")
+            found[step.name] = Predicted(unknown, unknown, unknown, unknown, unknown, "theory")
+            continue
         size = float("nan") if gradient is None else _size(gradient) / total
         moment_spread = state.spread
         found[step.name] = Predicted(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -17,21 +17,26 @@ from verify.models.moments import moments_of, text_of
 from verify.models.step import Step, operations
 from verify.models.steps.elementwise import Elementwise
 from verify.models.steps.ends import Input, Opaque
-from verify.models.steps.norms import Affine
-from verify.models.trace import Traced, in_place
+from verify.models.steps.affine import Affine, affine
+from verify.models.trace import Traced, first_names, in_place, without_wrapper
+from verify.models.views import RESHAPES, heads_after, heads_moved, is_row, order_of
 from verify.reading import Unread
 
-SAME = frozenset(("clone", "contiguous", "detach", "alias", "lift_fresh_copy"))
+SAME = frozenset(("clone", "contiguous", "detach", "alias", "lift_fresh_copy", "to", "_to_copy"))
 
 
 @dataclass
 class Value:
-    """A tensor of the graph: a function (tree in x) of the output of a step; `name` is the node that computed it."""
+    """A tensor of the graph: a function (tree in x) of the output of a step; `name` is the node that computed it.
+
+    `shape` is that of the step; the tensor may hold inputs and positions in one row, or `heads`, two axes for features.
+    """
 
     base: str
     tree: Node
     shape: tuple[int, ...]
     name: str
+    heads: tuple[int, int] | None = None
 
 
 class Reader:
@@ -39,7 +44,7 @@ class Reader:
 
     def __init__(self, traced: Traced, model: Any, values: dict[str, Any]) -> None:
         self.traced, self.values = traced, values
-        self.tensors = {**dict(model.named_parameters()), **dict(model.named_buffers()), **traced.constants}
+        self.names = first_names(model)
         self.signals: dict[str, Value] = {}
         self.steps: dict[str, Step] = {}
         self.features: dict[str, int] = {}
@@ -53,7 +58,8 @@ class Reader:
         for node in self.traced.nodes:
             if node.name in self.traced.given:
                 if self.traced.given[node.name][0] == "input":
-                    self.place(Input(name=node.name, module="", inputs=(), shape=self.shape(node)))
+                    tokens = not self.values[node.name].is_floating_point()
+                    self.place(Input(name=node.name, module="", inputs=(), shape=self.shape(node), tokens=tokens))
                     self.depends.add(node.name)
             elif node.op == "call_function" and any(self.stream(n) for n in node.all_input_nodes):
                 self.depends.add(node.name)
@@ -78,35 +84,49 @@ class Reader:
         """A step from the registry, or a scale or shift by a parameter."""
         name = self.operation(node)
         if len(streams) == 1 and name in ("mul", "add", "sub", "div") and len(node.all_input_nodes) == 2:
-            return self.affine(node, name)
+            return affine(self, node, name)
         if name not in operations() or (name == "getitem" and self.operation(node.args[0]) not in ("chunk", "split")):
             raise EocError("no layer of the theory does it")
         return operations()[name](self, node)
-
-    def affine(self, node: Any, name: str) -> Step:
-        """x times or plus a tensor of parameters."""
-        first, second = node.args[:2]
-        stream, other = (first, second) if self.stream(first) else (second, first)
-        tensor = self.values[other.name].detach().double()
-        common = self.common(node, stream)
-        if name in ("add", "sub"):
-            sign = 1 if name == "add" else -1
-            size, mean = float((tensor**2).mean()) ** 0.5, sign * float(tensor.mean())
-            return Affine(**common, shift=size, shift_mean=mean)
-        if name == "div":
-            if stream is not first:
-                raise EocError("it divides by the signal")
-            tensor = 1 / tensor
-        return Affine(**common, scale=float((tensor**2).mean()) ** 0.5)
 
     def same(self, node: Any) -> bool:
         """Operations that hand a value on, and dropout that is switched off."""
         name = self.operation(node)
         off = name == "dropout" and not (float(node.args[1]) and bool(node.args[2]))
-        full = name == "slice" and self.shape(node) == self.shape(node.args[0])
+        full = name == "slice" and self.values[node.name].shape == self.values[node.args[0].name].shape
         if name in SAME or off or full:
             self.signals[node.name] = self.signals[node.args[0].name]
             return True
+        if name == "cat":
+            return self.alone(node)
+        return self.viewed(node, name)
+
+    def alone(self, node: Any) -> bool:
+        """Whether a value is put beside empty tensors only."""
+        held = [part for part in node.args[0] if self.values[part.name].numel()]
+        if len(held) != 1 or not self.stream(held[0]):
+            return False
+        self.signals[node.name] = self.signals[held[0].name]
+        return True
+
+    def viewed(self, node: Any, name: str) -> bool:
+        """Whether the operation only shows the same law in another shape."""
+        value = self.signals.get(getattr(node.args[0], "name", ""))
+        if value is None:
+            return False
+        old, new = (tuple(self.values[n.name].shape) for n in (node.args[0], node))
+        last = self.features.get(value.base) == len(value.shape) - 1
+        if name in RESHAPES and last:
+            found = heads_after(value.shape, value.heads, old, new)
+            if isinstance(found, str):
+                return False
+            self.signals[node.name] = replace(value, heads=found)
+            return True
+        if name in ("permute", "transpose") and value.heads is not None:
+            moved = heads_moved(value.heads, order_of(name, node.args, len(old)))
+            if moved is not None:
+                self.signals[node.name] = replace(value, heads=moved)
+                return True
         return False
 
     def elementwise(self, node: Any, streams: list[Any]) -> bool:
@@ -118,7 +138,8 @@ class Reader:
             not simple
             or name == "dropout"
             or len(bases) != 1
-            or self.shape(node) != self.signals[streams[0].name].shape
+            or any(self.values[node.name].shape != self.values[s.name].shape for s in streams)
+            or len({self.signals[s.name].heads for s in streams}) != 1
         ):
             return False
         given: dict[Any, Node] = {}
@@ -131,7 +152,7 @@ class Reader:
                 return False
         self.formula.values.update(given)
         tree = self.formula.operation(name, str(node.target), list(node.args), dict(node.kwargs))
-        self.signals[node.name] = Value(bases.pop(), tree, self.shape(node), node.name)
+        self.signals[node.name] = replace(self.signals[streams[0].name], tree=tree, name=node.name)
         return True
 
     def single(self, tensor: Any) -> Node:
@@ -153,7 +174,7 @@ class Reader:
     def place(self, step: Step) -> None:
         """Add a step, whose output is a signal of its own."""
         self.steps[step.name] = step
-        self.signals[step.name] = Value(step.name, nodes.X, step.shape, step.name)
+        self.signals[step.name] = Value(step.name, nodes.X, step.shape, step.name, getattr(step, "axes", None))
         self.features[step.name] = self.axis(step)
 
     def axis(self, step: Step) -> int:
@@ -188,22 +209,33 @@ class Reader:
         self.signals[node.name] = self.signals[name]
         return name
 
-    def common(self, node: Any, *streams: Any) -> dict[str, Any]:
-        """What every step is made with."""
-        inputs = tuple(self.settled(s) for s in streams)
-        return {"name": node.name, "module": self.module(node), "inputs": inputs, "shape": self.shape(node)}
+    def common(self, node: Any, *streams: Any, row: bool = False) -> dict[str, Any]:
+        """What every step is made with. Raises EocError for what acts on heads, or, without `row`, on a row."""
+        inputs, shape = tuple(self.settled(s) for s in streams), tuple(self.values[node.name].shape)
+        for s in streams:
+            value = self.signals[s.name]
+            if value.heads is not None:
+                raise EocError("it acts on the heads of an attention apart")
+            if is_row(value.shape, tuple(self.values[s.name].shape)):
+                if not row:
+                    raise EocError("it acts on inputs and positions in one row")
+                shape = (*value.shape[:-1], shape[-1])
+        return {"name": node.name, "module": self.module(node), "inputs": inputs, "shape": shape}
 
     def stream(self, node: Any) -> bool:
         """Whether a value depends on the batch."""
         return getattr(node, "name", None) in self.depends
 
     def feature(self, node: Any) -> int:
-        """The axis of the features of a value."""
+        """The axis of the features of a value. Raises EocError for what does not depend on the input."""
+        if node.name not in self.signals:
+            raise EocError("it joins the signal with a tensor that does not depend on the input")
         return self.features[self.signals[node.name].base]
 
     def shape(self, node: Any) -> tuple[int, ...]:
-        """The shape of a value."""
-        return tuple(self.values[node.name].shape)
+        """The shape of a value as its step has it."""
+        value = self.signals.get(node.name)
+        return tuple(self.values[node.name].shape) if value is None else value.shape
 
     def tensor(self, node: Any) -> Any:
         """The tensor of a parameter node, or what was computed from parameters alone."""
@@ -214,7 +246,7 @@ class Reader:
         kind, target = self.traced.given.get(node.name, ("", ""))
         if kind != "parameter":
             raise EocError("its weight is computed from other tensors")
-        return target
+        return self.names.get(target, target)
 
     def optional(self, node: Any, position: int) -> Any:
         """The tensor at a position of the arguments, None where there is none."""
@@ -239,7 +271,7 @@ class Reader:
         """The path of the module that does the operation."""
         stack = list((node.meta.get("nn_module_stack") or {}).values())
         if stack:
-            return str(stack[-1][0])
+            return without_wrapper(str(stack[-1][0]))
         targets = [self.traced.given.get(n.name, ("", ""))[1] for n in node.all_input_nodes]
         return next((t.rpartition(".")[0] for t in targets if t), "")
 

@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -33,6 +34,16 @@ class Step:
     def label(self) -> str:
         """What a table calls it."""
         return self.title or type(self).__name__.lower()
+
+    @property
+    def places(self) -> int:
+        """Positions of one input: all axes but the first and that of the features."""
+        feature = getattr(self, "feature", len(self.shape) - 1 if len(self.shape) == 3 else 1)
+        return prod(n for axis, n in enumerate(self.shape) if axis not in (0, feature))
+
+    def plain(self, tensor: Any) -> Any:
+        """The tensor behind the step in the step's shape: a row of positions or heads is taken apart again."""
+        return tensor.reshape(self.shape)
 
     def forward(self, states: Sequence[State]) -> State:
         """The law of the output from those of the inputs. Raises EocError where it is not known."""

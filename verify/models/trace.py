@@ -37,7 +37,7 @@ def trace(model: Any, batch: Any) -> Traced:
     refused: Exception
     try:
         with _quiet():
-            return _exported(torch.export.export(model, (batch,), strict=False))
+            return _exported(torch.export.export(_alone(torch, model), (batch,), strict=False))
     except Exception as error:
         refused = error
     try:
@@ -51,6 +51,42 @@ def trace(model: Any, batch: Any) -> Traced:
         ) from error
 
 
+WRAPPED = "subject"
+"""Name of the model inside the module that is exported."""
+
+
+def _alone(torch: Any, model: Any) -> Any:
+    """The model with the first tensor it returns as its only output: caches and other objects stay inside."""
+
+    class First(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            setattr(self, WRAPPED, model)
+            self.training = model.training
+
+        def forward(self, batch: Any) -> Any:
+            return first_tensor(torch, model(batch))
+
+    return First()
+
+
+def first_tensor(torch: Any, out: Any) -> Any:
+    """The first tensor in what a model returns. Raises EocError where there is none."""
+    if isinstance(out, torch.Tensor):
+        return out
+    if not isinstance(out, (Mapping, tuple, list)):
+        raise EocError(f"the model returns a {type(out).__name__}", instead="a tensor, or several")
+    for part in out.values() if isinstance(out, Mapping) else out:
+        if isinstance(part, (torch.Tensor, Mapping, tuple, list)):
+            return first_tensor(torch, part)
+    raise EocError("the model returns no tensor")
+
+
+def without_wrapper(path: str) -> str:
+    """The path of a module or tensor inside the model itself."""
+    return path.removeprefix(WRAPPED).removeprefix(".") if path.partition(".")[0] == WRAPPED else path
+
+
 def _exported(program: Any) -> Traced:
     signature, given = program.graph_signature, {}
     tables = (signature.inputs_to_parameters, signature.inputs_to_buffers)
@@ -60,10 +96,11 @@ def _exported(program: Any) -> Traced:
         target = next((table[node.name] for table in tables if node.name in table), None)
         constant = signature.inputs_to_lifted_tensor_constants.get(node.name)
         if target is not None:
-            given[node.name] = ("parameter", target)
+            given[node.name] = ("parameter", without_wrapper(target))
         else:
-            given[node.name] = ("input", "") if constant is None else ("constant", constant)
-    return Traced(tuple(program.graph.nodes), given, dict(program.constants), "torch.export")
+            given[node.name] = ("input", "") if constant is None else ("constant", without_wrapper(constant))
+    constants = {without_wrapper(name): value for name, value in program.constants.items()}
+    return Traced(tuple(program.graph.nodes), given, constants, "torch.export")
 
 
 def _by_fx(torch: Any, model: Any, batch: Any, why: str) -> Traced:
@@ -73,7 +110,7 @@ def _by_fx(torch: Any, model: Any, batch: Any, why: str) -> Traced:
     names = list(named)
 
     def call(tensors, x):
-        return torch.func.functional_call(model, dict(zip(names, tensors, strict=True)), (x,))
+        return first_tensor(torch, torch.func.functional_call(model, dict(zip(names, tensors, strict=True)), (x,)))
 
     kept = {name: value.detach().clone() for name, value in named.items()}
     with _quiet(), torch.no_grad():
@@ -98,7 +135,8 @@ def run(traced: Traced, model: Any, batch: Any) -> dict[str, Any]:
     """The value of every node, with the model's parameters as they are now; its buffers are left alone."""
     import torch
 
-    parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
+    parameters = dict(model.named_parameters(remove_duplicate=False))
+    buffers = dict(model.named_buffers(remove_duplicate=False))
     values: dict[Any, Any] = {}
     computed: dict[str, Any] = {}
     for node in traced.nodes:
@@ -123,6 +161,15 @@ def run(traced: Traced, model: Any, batch: Any) -> dict[str, Any]:
     return computed
 
 
+def first_names(model: Any) -> dict[str, str]:
+    """For every name of a parameter the first name of the same tensor: tied weights have several."""
+    first: dict[int, str] = {}
+    pairs = list(model.named_parameters(remove_duplicate=False))
+    for name, tensor in pairs:
+        first.setdefault(id(tensor), name)
+    return {name: first[id(tensor)] for name, tensor in pairs}
+
+
 def in_place(node: Any) -> bool:
     """Whether an operation changes its first argument (aten.relu_): its value before is kept under its own name."""
     name = str(node.target).removeprefix("aten.").partition(".")[0]
@@ -130,7 +177,7 @@ def in_place(node: Any) -> bool:
 
 
 def returned(traced: Traced) -> str:
-    """The name of the node that the model returns: the first tensor, where it returns several."""
+    """The name of the node that the model returns; what it writes to buffers is returned before."""
     for node in traced.nodes:
         if node.op == "output":
             found: Any = node.args[0]

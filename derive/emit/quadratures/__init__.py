@@ -36,7 +36,8 @@ class Wrapper:
 class Quadrature:
     """How a backend computes expectations.
 
-    source   text that defines `_expectation(f, q, breaks)`, `_pair(f, g, df, dg, q1, q2, c, breaks)`, `_cast`
+    source   text that defines `_expectation(f, q, breaks)`, `_weighted(f, weight, q, breaks)` (E f(sqrt(q) z) weight(z)),
+             `_pair(f, g, df, dg, q1, q2, c, breaks)`, `_cast`
     types    annotations of an argument, a keyword and the value
     unpack   the backend's function that makes arrays of one dtype
     """
@@ -53,7 +54,7 @@ class Quadrature:
         names = ", ".join((*w.law, *w.keywords))
         given = ", ".join((*w.law, *w.nodes, *(f"{k}={k}" for k in w.keywords)))
         comma = "," if len(w.law) + len(w.keywords) == 1 else ""
-        dtype = f'dtype = getattr({w.law[0]}, "dtype", None)'
+        dtype = f'dtype = getattr({(*w.law, *w.keywords)[0]}, "dtype", None)'
         lines = [f"{names}{comma} = {self.unpack}({names})", dtype, *w.lines]
         lines.append(f"return _cast({w.inner}({given}), dtype)")
         return indented(f"def {w.name}({', '.join(parts)}) -> {value}:", w.doc, lines)

@@ -51,6 +51,17 @@ def _expectation(f, q, breaks=()):
     return _mapped(one, q)
 
 
+def _weighted(f, weight, q, breaks=()):
+    """E f(sqrt(q) z) weight(z), z standard normal."""
+
+    def one(q):
+        root = jnp.sqrt(q)
+        z, w = _z_rule((root,), breaks)
+        return (w*weight(z)*f(root*z)).sum()
+
+    return _mapped(one, q)
+
+
 def _mehler(f, g, r1, r2, c, rules, order):
     """The series to `order` terms, and whether its remainder is below the tolerance."""
     (z1, w1), (z2, w2) = rules

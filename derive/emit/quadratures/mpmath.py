@@ -18,6 +18,12 @@ def _expectation(f, q, breaks=()):
     return mp.quad(lambda z: f(root*z)*mp.npdf(z), _line(root, 0, breaks), method="gauss-legendre")
 
 
+def _weighted(f, weight, q, breaks=()):
+    """E f(sqrt(q) z) weight(z), z standard normal, at the precision in force."""
+    root = mp.sqrt(q)
+    return mp.quad(lambda z: f(root*z)*weight(z)*mp.npdf(z), _line(root, 0, breaks), method="gauss-legendre")
+
+
 def _pair(f, g, df, dg, q1, q2, c, breaks=()):
     """E f(u) g(v) for variances q1, q2 and correlation c: the conditional mean of g(v) given u, averaged."""
     r1, r2, width = mp.sqrt(q1), mp.sqrt(q2), mp.sqrt((1 - c)*(1 + c))

@@ -62,6 +62,18 @@ def _z_rule(scales, edges):
     return z, w*np.exp(-z*z/2)/np.sqrt(2*np.pi)
 
 
+def _weighted(f, weight, q, breaks=()):
+    """E f(sqrt(q) z) weight(z), z standard normal."""
+    q = np.asarray(q, dtype=float)
+    edges, flat = _edges(f, 13*np.sqrt(q.max(initial=0.0)), breaks), q.reshape(-1)
+    out = np.empty_like(flat)
+    for start in range(0, flat.size, 256):
+        root = np.sqrt(flat[start:start + 256])
+        z, w = _z_rule((root,), (edges,))
+        out[start:start + 256] = (w*weight(z)*f(root[:, None]*z)).sum(-1)
+    return out.reshape(q.shape)
+
+
 def _hermite(f, q, edges, order):
     """E f(sqrt(q) z) h_k(z) for k < order, h_k the normalised Hermite polynomials; and E f^2."""
     root = np.sqrt(q)

@@ -82,6 +82,17 @@ def _z_rule(scales, edges):
     return z, w*torch.exp(-z*z/2)/2.5066282746310002
 
 
+def _weighted(f, weight, q, breaks=()):
+    """E f(sqrt(q) z) weight(z), z standard normal, in float64."""
+    dtype, q = q.dtype, q.to(torch.float64)
+    edges, parts = _edges(f, q, 13.0, breaks), []
+    for some in q.reshape(-1).split(256):
+        root = torch.sqrt(some)
+        z, w = _z_rule((root,), (edges,))
+        parts.append((w*weight(z)*f(root[:, None]*z)).sum(-1))
+    return (torch.cat(parts) if parts else q).reshape(q.shape).to(dtype)
+
+
 def _hermite(f, q, edges, order):
     """E f(sqrt(q) z) h_k(z) for k < order, h_k the normalised Hermite polynomials; and E f^2."""
     root = torch.sqrt(q)

@@ -195,12 +195,10 @@ def _is_flat(law: Law, cell: Cell) -> bool:
 
 
 def _singular_across(law: Law, cell: Cell) -> bool:
-    """Whether it is g that is not analytic on the real cell, at a level that is reached by moving in w."""
-    x = cell.centre + cell.half * _real_boxes(1)[0]
-    if upper(law.f.value(cell.first, law.sigma1 * x, True)) == inf:
-        return False
-    if upper(law.g.value(cell.second, acb(law.point(cell, x, _real_boxes(1)[0] / 2 + 0.5)[1]), True)) < inf:
-        return False
+    """Whether it is g alone that is not analytic next to the cell, at a level that is reached by moving in w."""
+    for box in ellipse(RHOS[-1]):
+        if upper(law.f.value(cell.first, law.sigma1 * (cell.centre + cell.half * box), True)) == inf:
+            return False
     _, across, along = _moves(law, cell)
     return across > along
 

@@ -14,7 +14,9 @@ from derive.activation.pieces import rational
 from derive.gaussian.enclosure.growth import ball
 from derive.gaussian.maxima.pairs import LargestPair, paired
 from derive.gaussian.maxima.plane import agreeing, axis, hoeffding
-from derive.gaussian.maxima.recognise import Largest, reduced
+from derive.gaussian.maxima.contest import contest
+from derive.gaussian.maxima.ranked import enclose_winner
+from derive.gaussian.maxima.recognise import Largest, exchangeable, reduced
 from derive.gaussian.node import GaussianE, single
 from derive.program.symbols import Q1, Q2, K, X
 from derive.records import Unsupported
@@ -33,6 +35,10 @@ def enclose_maximum(node: GaussianE, given: Numbers, digits: int, tools: Any) ->
     line = reduced(node)
     if line is not None:
         return _evaluated(line, given, digits, tools)
+    law = exchangeable(node)
+    found = contest(node.body, node.variables) if law is not None and law[1] == 0 else None
+    if found is not None:
+        return enclose_winner(found, tools.number(law[0], given, digits), given, digits, tools)
     pair = paired(node)
     if pair is None:
         return None

@@ -17,6 +17,8 @@ class Input(Step):
     """The batch as it is: moments over its own features."""
 
     title: ClassVar[str] = "input"
+    tokens: bool = False
+    """Whether it holds numbers of tokens, of which no moments are taken."""
 
 
 @dataclass(frozen=True, kw_only=True)

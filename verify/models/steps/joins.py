@@ -11,6 +11,7 @@ import numpy as np
 from derive.records import EocError
 from verify.models.state import State, sampled, swapped
 from verify.models.step import Step
+from verify.models.steps.tokens import beside
 from verify.models.steps.weights import unswapped
 
 
@@ -125,7 +126,7 @@ def _add(sign: float):
     def read(reader: Any, node: Any) -> Step:
         alpha = sign * float(node.kwargs.get("alpha", 1))
         first, second = node.args[:2]
-        common = reader.common(node, first, second)
+        common = reader.common(node, first, second, row=True)
         return Sum(**common, scales=(1.0, alpha))
 
     return read
@@ -139,8 +140,9 @@ def _cat(reader: Any, node: Any) -> Step:
     parts, axis = node.args[0], (node.args[1] if len(node.args) > 1 else 0)
     shapes = [reader.shape(part) for part in parts]
     axis %= len(shapes[0])
-    if axis != reader.feature(parts[0]):
-        reader.refuse(node, "it puts inputs or positions side by side")
+    streams = [part for part in parts if reader.stream(part)]
+    if len(streams) < len(parts) or axis != reader.feature(streams[0]):
+        return beside(reader, node, axis)
     return Concat(**reader.common(node, *parts), widths=tuple(shape[axis] for shape in shapes))
 
 

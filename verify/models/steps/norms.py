@@ -1,4 +1,4 @@
-"""Normalisations, dropout, and scales or shifts by a parameter for each feature."""
+"""Normalisations and dropout."""
 
 from __future__ import annotations
 
@@ -124,28 +124,6 @@ class Dropout(Step):
         return [averaged(gradient) / (1 - self.p)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Affine(Step):
-    """scale x + shift with a number for each feature, independent of x: moments by mean squares."""
-
-    scale: float = 1.0
-    shift: float = 0.0
-    shift_mean: float = 0.0
-
-    def forward(self, states: Sequence[State]) -> State:
-        """Scaled moments plus the shift's."""
-        (x,) = states
-        cross = self.scale * self.shift_mean * (x.mean[:, None] + x.mean[None, :])
-        second = self.scale**2 * x.second + cross + self.shift**2
-        mean = self.scale * x.mean + self.shift_mean
-        gaussian = x.gaussian and self.shift == 0
-        return State(x.shape, x.feature, second, mean, gaussian, x.how, lambda: self.scale * x.draws + self.shift_mean)
-
-    def back(self, states: Sequence[State], gradient: Any) -> list[Any]:
-        """Times scale^2."""
-        return [self.scale**2 * gradient]
-
-
 def _size(tensor: Any, usual: float) -> float:
     return usual if tensor is None else float((tensor.detach().double() ** 2).mean()) ** 0.5
 
@@ -161,7 +139,7 @@ def _norm(over: str, centring: bool, weight: int, bias: int | None, epsilon: int
         shift = None if bias is None else reader.optional(node, bias)
         given = node.args[epsilon] if len(node.args) > epsilon else None
         small = 1e-5 if given is None else float(given)
-        common = reader.common(node, stream)
+        common = reader.common(node, stream, row=over == "features")
         return Norm(
             **common, over=over, centring=centring, scale=_size(scale, 1.0), shift=_size(shift, 0.0), epsilon=small
         )
@@ -185,7 +163,7 @@ def _batch_norm(reader: Any, node: Any) -> Step:
 
 def _dropout(reader: Any, node: Any) -> Step:
     p, training = float(node.args[1]), bool(node.args[2])
-    return Dropout(**reader.common(node, node.args[0]), p=p if training else 0.0)
+    return Dropout(**reader.common(node, node.args[0], row=True), p=p if training else 0.0)
 
 
 OPERATIONS = {

@@ -25,6 +25,8 @@ class OnPlaces(Step):
     linear: bool
     before: tuple[int, ...]
     call: Callable[[Any], Any] = field(compare=False, repr=False)
+    kept: int | None = None
+    """The axis of the features behind it, where that is another one than before."""
 
     @property
     def label(self) -> str:
@@ -43,7 +45,7 @@ class OnPlaces(Step):
     def forward(self, states: Sequence[State]) -> State:
         """The law at the new positions."""
         (state,) = states
-        feature = state.feature if len(self.shape) > 2 else 1
+        feature = self.kept or (state.feature if len(self.shape) > 2 else 1)
         if not self.linear:
             return sampled(self.shape, feature, lambda: self._run(state.draws))
         inputs, wide = state.shape[0], prod(self.before)

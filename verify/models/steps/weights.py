@@ -144,8 +144,22 @@ def _linear(reader: Any, node: Any) -> Step:
     out, into = weight.shape
     fans = linear_fans(into, out)
     return Linear(
-        **reader.common(node, node.args[0]), weight=reader.target(node.args[1]), bias=reader.target_of(node, 2),
+        **reader.common(node, node.args[0], row=True), weight=reader.target(node.args[1]), bias=reader.target_of(node, 2),
         fan_in=into, fan_out=float(fans.fan_out), **_measured(weight, bias, into),
+    )  # fmt: skip
+
+
+def _addmm(reader: Any, node: Any) -> Step:
+    """b + x W with the inputs of W along its first axis, as in GPT-2."""
+    bias, stream, weight = (None, *node.args[:2]) if len(node.args) < 3 else node.args[:3]
+    if not reader.stream(stream) or reader.stream(weight) or (bias is not None and reader.stream(bias)):
+        reader.refuse(node, "it multiplies signals by signals")
+    into, out = reader.tensor(weight).shape
+    given = None if bias is None else reader.tensor(bias)
+    return Linear(
+        **reader.common(node, stream, row=True), weight=reader.target(weight),
+        bias="" if bias is None else reader.target(bias), fan_in=into, fan_out=float(out),
+        **_measured(reader.tensor(weight), given, into),
     )  # fmt: skip
 
 
@@ -190,6 +204,8 @@ def _padding(value: Any, kernel: tuple[int, ...], dilation: tuple[int, ...]) -> 
 
 OPERATIONS = {
     "linear": _linear,
+    "addmm": _addmm,
+    "mm": _addmm,
     **{f"conv{d}d": _conv(False) for d in (1, 2, 3)},
     "conv_transpose1d": _conv(True),
     "conv_transpose2d.input": _conv(True),
