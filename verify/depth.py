@@ -16,7 +16,7 @@ from verify.tested import Tested
 if TYPE_CHECKING:
     import torch
 
-WIDTH, NETWORKS, DEPTH = 512, 8, 6
+WIDTH, NETWORKS, DEPTH = 512, 4, 6
 LARGEST = 1e4
 """A curve that grows beyond this ends there: at finite width its mean says nothing."""
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import torch
 
 Values = Mapping[str, Any]
-NETWORKS, WIDTH = 4, 1024
 
 
 def drawn(rng: np.random.Generator, low: float, high: float) -> Fraction:
@@ -125,34 +124,3 @@ def plane_sampling(
         return Draw(torch.stack(columns, 1), draws, warning)
 
     return Sampled("sampling", draw)
-
-
-def network_layer(
-    subject: Subject,
-    points: Sequence[Point],
-    gram: Callable[[Values], Sequence[Sequence[float]]],
-    observe: Callable[..., torch.Tensor],
-) -> Sampled:
-    """One dense layer with sampled weights on inputs whose pre-activations have the covariance `gram(point)`.
-
-    The law of its pre-activations is exact at any width, so there is no finite-width bias.
-    observe   (z, generator, point) -> one number a network, with z of shape (networks, inputs, width)
-    """
-    values = [dict(p.values) for p in points]
-
-    def draw(streams: Sequence[Any]) -> Draw:
-        import torch
-
-        from verify.networks.dense import pre_activations
-
-        rows = []
-        for stream in streams:
-            row = []
-            for value in values:
-                covariance = torch.tensor(gram(value), dtype=subject.dtype, device=stream.device)
-                z = pre_activations(covariance, WIDTH, NETWORKS, 1.0, 0.0, stream)
-                row.append(observe(z, stream, value).mean().to(torch.float64))
-            rows.append(torch.stack(row))
-        return Draw(torch.stack(rows), NETWORKS * WIDTH)
-
-    return Sampled("networks", draw, costly=True)

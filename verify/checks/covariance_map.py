@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from verify.checking import Check, Claim
 from verify.enclosures import witness
-from verify.layers import claim, drawn, network_layer, plane_sampling, points_of
+from verify.layers import claim, drawn, plane_sampling, points_of
+from verify.networks.layer import layer_means
 from verify.subject import Subject
 
 EDGES = (Fraction(-1), Fraction(1))
@@ -25,10 +26,12 @@ def claims(subject: Subject) -> Iterator[Claim]:
 
     points = points_of(subject, result, values, natural)
     exact = witness(subject, result, points, lambda moments, v: moments.pair(v["q1"], v["q2"], v["c"]))
-    sampling = plane_sampling(
-        subject, points, [lambda u, v: subject.phi(u) * subject.phi(v)], lambda means, value: means[0]
-    )
-    networks = network_layer(subject, points, _gram, lambda z, generator, v: _product(subject.phi(z)))
+
+    def product(u, v):
+        return subject.phi(u) * subject.phi(v)
+
+    sampling = plane_sampling(subject, points, [product], lambda means, value: means[0])
+    networks = layer_means(subject.dtype, points, _gram, product)
     yield claim(result, "covariance_map", "covariance map", points, (*exact, sampling, networks))
 
 
@@ -36,10 +39,6 @@ def _gram(v):
     q1, q2, c = float(v["q1"]), float(v["q2"]), float(v["c"])
     cross = c * (q1 * q2) ** 0.5
     return [[q1, cross], [cross, q2]]
-
-
-def _product(x):
-    return (x[:, 0] * x[:, 1]).mean(1)
 
 
 CHECK = Check("covariance_map", ("covariance_map",), claims, order=60)

@@ -10,11 +10,10 @@ from derive.records import Enclosure
 from verify.checking import Check, Claim, Exact, Point
 from verify.enclosures import ball, witness
 from verify.judge import compare
-from verify.layers import claim, drawn, line_sampling, network_layer, points_of
-from verify.stream import normals
+from verify.layers import claim, drawn, line_sampling, points_of
+from verify.networks.layer import layer_gradients
 from verify.subject import Subject
 
-FAN_OUT = 16
 REACH, BRACKETS, JUMP = 12.0, 4800, 1e-7
 
 
@@ -30,20 +29,8 @@ def claims(subject: Subject) -> Iterator[Claim]:
     sampling = line_sampling(
         subject, points, lambda x: subject.slope(x) ** 2, lambda mean, v: float(v["sigma_w"]) ** 2 * mean
     )
-    networks = network_layer(subject, points, lambda v: [[float(v["q"])]], lambda *given: backward(subject, *given))
+    networks = layer_gradients(subject.dtype, points, subject.phi, subject.slope)
     yield claim(result, "chi", "gradient gain", points, (*exact, sampling, networks))
-
-
-def backward(subject: Subject, z, generator, v):
-    """|delta|^2/|g|^2 for a gradient g sent back through W phi(z), W_ij ~ N(0, sigma_w^2/fan-in): one a network."""
-    import torch
-
-    z = z.detach().requires_grad_(True)
-    networks, _, width = z.shape
-    weight = normals((networks, width, FAN_OUT), generator, z.dtype) * (float(v["sigma_w"]) / width**0.5)
-    above = normals((networks, 1, FAN_OUT), generator, z.dtype)
-    (below,) = torch.autograd.grad(subject.phi(z) @ weight, z, grad_outputs=above)
-    return (below.square().sum(2) / above.square().sum(2))[:, 0]
 
 
 def _continuity(subject: Subject) -> Claim:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from verify.checking import Check, Claim
 from verify.enclosures import ball, witness
-from verify.layers import claim, drawn, line_sampling, network_layer, points_of, sigmas
+from verify.layers import claim, drawn, line_sampling, points_of, sigmas
+from verify.networks.layer import layer_means
 from verify.subject import Subject
 
 
@@ -26,15 +27,12 @@ def _claim(subject: Subject, result, title: str, values, abscissa: str) -> Claim
     def map_of(second, v):
         return float(v["sigma_w"]) ** 2 * second + float(v["sigma_b"]) ** 2
 
-    def observe(z, generator, v):
-        return map_of((subject.phi(z) ** 2).mean((1, 2)), v)
-
     exact = witness(
         subject, result, points,
         lambda moments, v: ball(v["sigma_w"]) ** 2 * moments.second(v["q"]) + ball(v["sigma_b"]) ** 2,
     )  # fmt: skip
     sampling = line_sampling(subject, points, lambda x: subject.phi(x) ** 2, map_of)
-    networks = network_layer(subject, points, lambda v: [[float(v["q"])]], observe)
+    networks = layer_means(subject.dtype, points, lambda v: [[float(v["q"])]], lambda z: subject.phi(z) ** 2, map_of)
     return claim(result, "variance_map", title, points, (*exact, sampling, networks), abscissa=abscissa)
 
 
