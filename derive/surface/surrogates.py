@@ -140,9 +140,7 @@ def moment_error(f: Expr, level: Level) -> float:
     return worst
 
 
-def quick(
-    node: Expr, line: str, name: str, backend: str, box: Box | None, law: str
-) -> tuple[str, list[str]]:
+def quick(node: Expr, line: str, name: str, backend: str, box: Box | None, law: str) -> tuple[str, list[str]]:
     """The line that computes a node by its levels, and what the docstring says; the given line where it has none.
 
     The given line, `target = _pair(...)` or `target = _expectation(...)`, stays what is called beyond the levels;
@@ -167,7 +165,9 @@ def quick(
         return line, []
     otherwise = "None" if box is not None else f"lambda *law: {slow.replace(f', {law}, (', ', *law, (')}"
     shown = ", ".join(level.text for level in levels)
-    return f"{target} = {call}, ({shown},), {otherwise}, {law})", [_words(target, levels, len(node.variables) == 2, box)]
+    return f"{target} = {call}, ({shown},), {otherwise}, {law})", [
+        _words(target, levels, len(node.variables) == 2, box)
+    ]
 
 
 def _words(target: str, levels: tuple[Level, ...], pairs: bool, box: Box | None) -> str:

@@ -36,8 +36,8 @@ class Wrapper:
 class Quadrature:
     """How a backend computes expectations.
 
-    source   text that defines `_expectation(f, q, breaks)`, `_weighted(f, weight, q, breaks)` (E f(sqrt(q) z) weight(z)),
-             `_pair(f, g, df, dg, q1, q2, c, breaks)`, `_cast`
+    source   text that defines `_expectation(f, q, breaks)`, `_weighted(f, weight, q, breaks)` for
+             E f(sqrt(q) z) weight(z), `_pair(f, g, df, dg, q1, q2, c, breaks)`, `_cast`
     types    annotations of an argument, a keyword and the value
     unpack   the backend's function that makes arrays of one dtype
     """
