@@ -83,6 +83,9 @@ def enclose_pair(
             return value + arb(0, doubt.upper())
     if first.parity * second.parity < 0:
         return arb(0)
+    if c < 0 and (sign := first.parity or second.parity):  # -v or -u has the opposite correlation
+        with flint.ctx.workprec(int(7 * digits) + 60):
+            return sign * _inside(first, second, q1, q2, -c, digits)
     return _inside(first, second, q1, q2, c, digits)
 
 

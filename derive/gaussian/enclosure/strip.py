@@ -68,8 +68,9 @@ class Law:
     def point(self, cell: Cell, x, t):
         """(w, v, length of the cell in w) at the fraction t of the way."""
         (w0, v0), (w1, v1) = self.at(cell.below, x), self.at(cell.above, x)
-        way = cell.start + (cell.stop - cell.start) * t
-        return w0 + (w1 - w0) * way, v0 + (v1 - v0) * way, (w1 - w0) * (cell.stop - cell.start)
+        way, back = cell.start + (cell.stop - cell.start) * t, 1 - cell.stop + (cell.stop - cell.start) * (1 - t)
+        # not w0 + (w1 - w0) way: next to a line the balls of the far edge would be in it
+        return w0 * back + w1 * way, v0 * back + v1 * way, (w1 - w0) * (cell.stop - cell.start)
 
 
 def conditional(law: Law, n: int, goal: float, even: bool) -> arb | None:

@@ -14,7 +14,8 @@ _off_the_cut = by_slope(monotone(lambda z: z.asinh()), lambda z: (z * z + 1).rsq
 def _ball(z: acb, analytic: bool) -> acb:
     if meets_imaginary_cut(z):
         return NOWHERE if analytic else z.asinh()
-    return _off_the_cut(z)
+    # Arb's log(z + sqrt(1 + z^2)) cancels on the left
+    return -_off_the_cut(-z) if z.real < 0 else _off_the_cut(z)
 
 
 OPERATION = Operation(
