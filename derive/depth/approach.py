@@ -24,7 +24,9 @@ from derive.records import FixedPoint, Unsupported
 def at_fixed_point(point: FixedPoint, phi: Expr | None, values: Mapping[str, Any]) -> tuple[Rate, ...]:
     """The rates at an attracting fixed point: exponential with xi_q and xi_c; at chi = 1 the power law of c."""
     found = []
-    if point.chi_parallel.upper < 1 and point.chi_parallel.lower > -1:
+    if point.chi_parallel.mid == 0 == point.chi_parallel.rad:
+        found.append(Rate("|q - q*|", "at once", why="V does not depend on q"))
+    elif point.chi_parallel.upper < 1 and point.chi_parallel.lower > -1:
         found.append(Rate("|q - q*|", "exponential", xi=point.xi_q, why="|V'(q*)| < 1"))
     if point.c is None:
         return tuple(found)

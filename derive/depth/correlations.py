@@ -21,11 +21,15 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Limit:
-    """c* and C'(c*), None where they are not decided; `why` says what stood in the way."""
+    """c* and C'(c*), None where they are not decided; `why` says what stood in the way.
+
+    below  whether c* < 1 is certain where it has no number: c = 1 repels or is no fixed point, and C is convex
+    """
 
     c: arb | None
     slope: arb | None
     why: str = ""
+    below: bool = False
 
 
 def attracting(correlation: Expr, slope_at_one: arb | None, values: Values, noisy: bool) -> Limit:
@@ -50,10 +54,11 @@ def attracting(correlation: Expr, slope_at_one: arb | None, values: Values, nois
     try:
         c = _interior_root(excess)
         if c is None:
-            return Limit(None, None, "the root of C(c) = c below 1 was not separated from 1")
+            return Limit(None, None, "the root of C(c) = c was not separated from 1", below=True)
         return Limit(c, evaluate(differentiate(correlation, C), {**here, "c": c}, 12)[0])
     except Unsupported as error:
-        return Limit(None, None, f"{error.what}{f' at {error.where}' if error.where else ''}: {error.why}")
+        why = f"{error.what}{f' at {error.where}' if error.where else ''}: {error.why}"
+        return Limit(None, None, why, below=True)
 
 
 def _below_one(correlation: Expr, here: Values) -> bool:
@@ -70,12 +75,14 @@ def _interior_root(excess: Function) -> arb | None:
         at_zero = excess(Fraction(0), 14)
     if not at_zero > 0:
         return arb(0) if at_zero.contains(0) else None
+    lower = Fraction(0)
     for k in range(1, 40):
         upper = 1 - Fraction(1, 2**k)
         with flint.ctx.workprec(80):
             value = excess(upper, 12)
         if value < 0:
-            return refine(excess, Fraction(0), upper, 1, digits=13)
+            return refine(excess, lower, upper, 1, digits=13)
+        lower = upper if value > 0 else lower
     return None
 
 

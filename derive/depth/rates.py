@@ -13,7 +13,7 @@ class Rate:
     of         the quantity: "q", "|q - q*|", "1 - c", "|c - c*|", "squared gradient" (from the last layer back)
     law        "exponential": ~ exp(-l/xi); "power": ~ prefactor * l^(-exponent); "logarithmic": ~ prefactor / log(l);
                "log": ~ prefactor log(l); "geometric": a factor of prefactor a block; "faster": faster than that;
-               "none": it does not move; "unknown": `why` says what is not known
+               "at once": gone after one block; "none": it does not move; "unknown": `why` says what is not known
     xi         depth scale of the exponential, an Enclosure
     exponent   of the power, a SymPy number
     prefactor  of the power, exact (a SymPy expression) where the expansion is, else an Enclosure
@@ -48,6 +48,7 @@ class Rate:
             "logarithmic": f"~ {self.prefactor} / log(l)",
             "log": f"~ {self.prefactor} log(l)",
             "geometric": f"changes by a factor of {self.prefactor} a block",
+            "at once": "is 0 after one block",
             "faster": "grows faster than exponentially",
             "unknown": f"is not known: {self.why}",
         }

@@ -75,34 +75,39 @@ def refine(f: Function, a: Fraction, b: Fraction, sign_a: int, digits: int = 16)
         lower, upper = (flint.arb(end.numerator) / end.denominator for end in (a, b))
         f_lower, f_upper = (f(end, digits + 4) for end in (lower, upper))
         width = flint.arb(10) ** (-digits)
+        kept = 0
         for _ in range(60):
             if upper - lower < 2 * abs(upper) * width:
                 break
             middle = _next_point(lower, upper, f_lower, f_upper)
             value = f(middle, digits + 4)
             close = abs(value) < (abs(f_lower) + abs(f_upper)) * flint.arb("1e-3")
-            if _sign(value) == sign_a:
-                lower, f_lower, f_upper = middle, value, f_upper if close else f_upper / 2
-            elif _sign(value) == -sign_a:
-                upper, f_upper, f_lower = middle, value, f_lower if close else f_lower / 2
-            if _sign(value) == 0 or close:
-                closed = _closed_in(f, middle, sign_a, digits, width, lower, upper)
+            sign = _sign(value) * sign_a
+            # the Illinois rule: an end that stays twice is given half its value
+            if sign > 0:
+                lower, f_lower, f_upper = middle, value, f_upper / 2 if kept > 0 else f_upper
+            elif sign < 0:
+                upper, f_upper, f_lower = middle, value, f_lower / 2 if kept < 0 else f_lower
+            kept = sign
+            if sign == 0 or close:
+                closed, decided = _closed_in(f, middle, sign_a, digits, width, lower, upper)
                 if closed is not None:
                     return closed
-                width = width * 100
+                width = width if decided else width * 100
         return lower.union(upper)
 
 
 def _closed_in(
     f: Function, middle: flint.arb, sign_a: int, digits: int, width: flint.arb, lower: flint.arb, upper: flint.arb
-) -> flint.arb | None:
-    """The ball of relative radius `width` around a point, if f has the right signs at its ends."""
+) -> tuple[flint.arb | None, bool]:
+    """The ball of relative radius `width` around a point, if f has the right signs at its ends; whether f has signs."""
     left, right = (middle * (1 - width)).mid(), (middle * (1 + width)).mid()
-    if left > lower and _sign(f(left, digits + 4)) != sign_a:
-        return None
-    if right < upper and _sign(f(right, digits + 4)) != -sign_a:
-        return None
-    return max(left, lower).union(min(right, upper))
+    signs = [sign_a if left <= lower else _sign(f(left, digits + 4))]
+    if signs[0] == sign_a:
+        signs.append(-sign_a if right >= upper else _sign(f(right, digits + 4)))
+    if signs == [sign_a, -sign_a]:
+        return max(left, lower).union(min(right, upper)), True
+    return None, 0 not in signs
 
 
 def _next_point(lower: flint.arb, upper: flint.arb, f_lower: flint.arb, f_upper: flint.arb) -> flint.arb:

@@ -66,7 +66,7 @@ def scaling_point(
 def in_words(limit: Limit) -> str:
     """Where the correlation goes, and how."""
     if limit.c is None or limit.slope is None:
-        return f"undecided: {limit.why}"
+        return f"c -> c* < 1, of which no number is known: {limit.why}" if limit.below else f"undecided: {limit.why}"
     if limit.c < 1:
         return "c -> c* < 1, exponentially"
     return "c -> 1, exponentially" if limit.slope < 1 else "c -> 1, as a power law"
