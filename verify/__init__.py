@@ -29,11 +29,12 @@ HOMES = {
 def verify(
     theory_or_activation_or_text: Any,
     device: str = "auto",
-    budget: str | float = "60s",
+    budget: str | float | None = None,
     seed: int = 0,
     parameters: Mapping[str, Any] | None = None,
     *,
-    until: str | float = "0.1%",
+    resolve: str | float = "0.1%",
+    until: str | float | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Report:
     """Test everything a theory derives against rigorous enclosures, emitted code, sampling and random networks.
@@ -41,10 +42,12 @@ def verify(
     theory_or_activation_or_text  a Theory, an Activation, or text ("gelu", "x*Phi(x)", "dense >> relu >> maxpool(2)")
     device      "auto" (CUDA where there is one), "cpu" or "cuda"
     budget      time for deriving, enclosures, emitted code and sampling together: seconds, or text such as "30s" or
-                "2min". Every claim gets its first evidence even where that takes longer
+                "2min". Every claim gets its first evidence even where that takes longer. 60 s if nothing is said, and
+                no limit with `until`
     seed        of the test points, the drawn parameters and all sampling; the same seed repeats the same evidence
     parameters  values of the activation's parameters; the others are drawn from their domains
-    until       relative resolution at which a claim is sampled no further: 0.001 or "0.1%"
+    resolve     relative resolution at which a witness is asked no further: 0.001 or "0.1%"
+    until       sample each claim until a confidence sequence has it within this relative accuracy, or refutes it
     progress    called with (done, total, what) while it works
 
     Returns a Report; a correct theory is refuted with probability below 1e-6. Raises EocError for what cannot be
@@ -61,9 +64,10 @@ def verify(
     return run(
         tested,
         checks(tested.of),
-        budget=seconds(budget),
+        budget=budget_of(budget, until, "60s"),
         device=chosen_device(device),
-        until=fraction(until),
+        resolve=fraction(resolve),
+        until=None if until is None else fraction(until),
         progress=progress,
         started=started,
     )
@@ -73,10 +77,11 @@ def claim(
     *texts: str,
     at: Mapping[str, Any] | None = None,
     domains: Mapping[str, Any] | None = None,
-    budget: str | float = "10s",
+    budget: str | float | None = None,
     seed: int = 0,
     device: str = "cpu",
-    until: str | float = "0.1%",
+    resolve: str | float = "0.1%",
+    until: str | float | None = None,
 ) -> Report:
     """Test formulas of others, such as "E(relu(x)**2) = q/2", against enclosures and samples of their left sides.
 
@@ -84,7 +89,8 @@ def claim(
              chi, gain, std_gain, critical_gain (`verify.statements.read_statement`). A decimal on the right is meant to
              half a unit of its last digit, at q = 1 unless something else is said
     at       values for all of them; domains of parameters that stay free
-    budget   seconds of sampling behind the enclosures
+    budget   seconds of sampling behind the enclosures; 10 s if nothing is said, and no limit with `until`
+    resolve, until   as in `verify`
 
     Returns a Report with a claim a text: HOLDS, FAILS with the counter-example and by how much, UNDECIDED.
     Raises FormulaError for what is no statement.
@@ -100,8 +106,22 @@ def claim(
     started = time.perf_counter()
     read = tuple(read_statement(text, at, domains) for text in texts)
     tested = Statements(read, seed, torch.float64)
-    options = {"budget": seconds(budget), "device": chosen_device(device), "until": fraction(until)}
-    return run(tested, tested.checks, started=started, **options)  # type: ignore[arg-type]
+    return run(
+        tested,  # type: ignore[arg-type]
+        tested.checks,
+        budget=budget_of(budget, until, "10s"),
+        device=chosen_device(device),
+        resolve=fraction(resolve),
+        until=None if until is None else fraction(until),
+        started=started,
+    )
+
+
+def budget_of(budget: str | float | None, until: str | float | None, usual: str) -> float:
+    """Seconds of a budget; where none is given the usual one, or no limit for `until`."""
+    if budget is not None:
+        return seconds(budget)
+    return seconds(usual) if until is None else float("inf")
 
 
 def seconds(budget: str | float) -> float:

@@ -18,7 +18,7 @@ from verify.sampling import stratified_line, stratified_plane
 if TYPE_CHECKING:
     import torch
 
-LINE, PLANE = 512, 32
+LINE, PLANE = 512, 24
 STEP = 1e-3
 
 

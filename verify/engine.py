@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from derive.records import EocError
 from verify.checking import Check, Claim, Exact, Uncheckable
 from verify.judge import Verdict, combine
+from verify.plan import batches, choose, forecast
 from verify.report.record import Report, TestedClaim, TestedPoint
 from verify.subject import Subject
 from verify.work import INTERRUPTED, MOST_BATCHES, NO_TURN, PILOT, Clock, Entry, ExactRun, Progress, SampledRun
@@ -19,7 +20,8 @@ def run(
     *,
     budget: float,
     device: str = "cpu",
-    until: float = 1e-3,
+    resolve: float = 1e-3,
+    until: float | None = None,
     progress: Progress | None = None,
     started: float | None = None,
 ) -> Report:
@@ -27,7 +29,8 @@ def run(
 
     budget   seconds for everything from `started` on: deriving the claims, enclosures, emitted code, sampling. Every
              claim gets its first evidence even if that takes longer; all else is done while there is time
-    until    relative resolution at which a witness draws no more
+    resolve  relative resolution at which a witness draws no more
+    until    sample each claim until a confidence sequence has it within this relative accuracy, or refutes it
     started  when the budget began (`time.perf_counter()`); now if not given
     A keyboard interrupt ends the run with the evidence at hand (`interrupted` is then true).
     """
@@ -39,12 +42,15 @@ def run(
         _enumerate(subject, checks, entries, tell)
         _first(entries, subject.seed, device, tell)
         _others(entries, subject.seed, device, clock, tell)
-        _more(entries, subject.seed, device, clock, until, tell)
+        if until is None:
+            _more(entries, subject.seed, device, clock, resolve, tell)
+        else:
+            until_decided(entries, subject.seed, device, clock, until, tell)
     except KeyboardInterrupt:
         interrupted = True
     comparisons = _comparisons(entries)
     reason = INTERRUPTED if interrupted else NO_TURN
-    claims = tuple(_tested(entry, comparisons, reason) for entry in entries)
+    claims = tuple(_tested(entry, comparisons, reason, until) for entry in entries)
     claims += tuple(_refused(subject, checks, interrupted))
     seconds = time.perf_counter() - clock.started
     return subject.report(claims, device, budget, seconds, comparisons, interrupted)
@@ -119,29 +125,53 @@ def _cost(item: ExactRun | SampledRun) -> int:
 
 
 def _more(entries: list[Entry], seed: int, device: str, clock: Clock, until: float, tell: Progress) -> None:
-    """Ever again the witness that has had the least time, of a claim that is undecided or else unresolved."""
+    """Draw further where it helps most (`verify.plan`), until every witness resolves `until` or the budget ends."""
     comparisons = _comparisons(entries)
-    live = [(entry, r) for entry in entries for r in entry.runs if isinstance(r, SampledRun) and r.batches]
-    count, decided = len(live), {id(entry): entry.decided(comparisons) for entry in entries}
-    resolved = {id(entry) for entry, r in live if r.resolves(until, comparisons)}
+    home = {r.index: entry for entry in entries for r in entry.runs if isinstance(r, SampledRun) and r.batches}
+    live = [r for entry in entries for r in entry.runs if isinstance(r, SampledRun) and r.batches]
+    decided = {index: entry.decided(comparisons) for index, entry in home.items()}
+    sharp = {id(home[r.index]) for r in live if r.resolves(until, comparisons)}
+    count = len(live)
     while True:
-        live = [(e, r) for e, r in live if id(e) not in resolved and not r.warning and len(r.batches) < MOST_BATCHES]
-        left = clock.left
-        fitting = [(e, r) for e, r in live if r.seconds / len(r.batches) * PILOT <= left]
-        if not fitting:
+        live = [r for r in live if not (r.warning or len(r.batches) >= MOST_BATCHES or r.resolves(until, comparisons))]
+        resolved = {r.index: id(home[r.index]) in sharp for r in live}
+        item = choose(live, decided, resolved, until, comparisons, clock.left)
+        if item is None:
             return
-        entry, item = min(fitting, key=lambda work: (decided[id(work[0])], work[1].seconds))
-        tell(count - len(live), count, f"{item.witness.name}: {entry.claim.title}")
-        item.extend(seed, PILOT, device)
-        decided[id(entry)] = entry.decided(comparisons)
+        tell(count - len(live), count, f"{item.witness.name}: {item.claim.title}")
+        item.extend(seed, batches(item, until, comparisons), device)
+        for r in live:
+            if home[r.index] is home[item.index] and not decided[r.index]:
+                decided[r.index] = home[item.index].decided(comparisons)
         if item.resolves(until, comparisons):
-            resolved.add(id(entry))
+            sharp.add(id(home[item.index]))
 
 
-def _tested(entry: Entry, comparisons: int, reason: str) -> TestedClaim:
+def until_decided(entries: list[Entry], seed: int, device: str, clock: Clock, accuracy: float, tell: Progress) -> None:
+    """For each claim in turn the witness that gets there first, until its confidence sequences decide."""
+    comparisons = _comparisons(entries)
+    open_ = [entry for entry in entries if not entry.decided(comparisons, accuracy)]
+    count = len(open_)
+    while open_:
+        for entry in list(open_):
+            runs = [r for r in entry.runs if isinstance(r, SampledRun) and r.batches and not r.warning]
+            runs = [r for r in runs if len(r.batches) < MOST_BATCHES]
+            if not runs:
+                open_.remove(entry)
+                continue
+            item = min(runs, key=lambda r: (forecast(r, accuracy, comparisons), r.seconds))
+            if item.seconds / len(item.batches) * PILOT > clock.left:
+                return
+            tell(count - len(open_), count, f"{item.witness.name}: {entry.claim.title}")
+            item.extend(seed, batches(item, accuracy, comparisons), device)
+            if entry.decided(comparisons, accuracy):
+                open_.remove(entry)
+
+
+def _tested(entry: Entry, comparisons: int, reason: str, until: float | None) -> TestedClaim:
     claim = entry.claim
     points = tuple(_point(p) for p in claim.points)
-    evidence = tuple(item.evidence(comparisons, reason) for item in entry.runs)
+    evidence = tuple(item.evidence(comparisons, reason, until) for item in entry.runs)
     verdict = Verdict.REFUSED if entry.refused else combine([item.verdict for item in evidence])
     return TestedClaim(
         entry.check, claim.attribute, claim.title, claim.latex, claim.kind, claim.abscissa, verdict, points,

@@ -87,7 +87,7 @@ def judge(
     floor = ROUNDING * max(scale, abs(mean)) + radius
     deviation = abs(mean - predicted) / scale
     resolution = ((quantile + power) * error + floor) / scale
-    warning = warning or _dominated(batches, mean, floor)
+    warning = warning or doubts(batches, mean, floor)
     if warning:
         return Judgement(Verdict.UNDECIDED, mean, error, deviation, resolution, warning)
     if abs(mean - predicted) > quantile * error + floor:
@@ -119,7 +119,8 @@ def combine(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict.UNDECIDED
 
 
-def _dominated(batches: Sequence[float], mean: float, floor: float) -> str:
+def doubts(batches: Sequence[float], mean: float, floor: float) -> str:
+    """Why the spread of the batches says nothing: one of them holds most of it; else empty."""
     squares = [(b - mean) ** 2 for b in batches]
     total = math.fsum(squares)
     if total > len(batches) * floor * floor and max(squares) > DOMINATED * total:

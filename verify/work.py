@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from derive.records import EocError
 from verify.checking import Claim, Exact, Sampled
+from verify.confidence import judge_within
 from verify.judge import Verdict, judge, mean_and_error, thresholds
 from verify.report.record import Evidence
 from verify.stream import stream
@@ -55,7 +56,7 @@ class ExactRun:
         seconds = time.perf_counter() - started
         self.found = Evidence(self.witness.name, verdict, judgements, seconds=seconds, note=note)
 
-    def evidence(self, comparisons: int, reason: str) -> Evidence:
+    def evidence(self, comparisons: int, reason: str, until: float | None = None) -> Evidence:
         """What it said, or that it was not asked for `reason`."""
         return self.found or Evidence(self.witness.name, Verdict.UNDECIDED, (), note=reason)
 
@@ -72,6 +73,8 @@ class SampledRun:
     draws: int = 0
     seconds: float = 0.0
     warning: str = ""
+    _spread: float = 0.0
+    _seen: int = 0
 
     def extend(self, seed: int, count: int, device: str) -> None:
         """Draw the next `count` batches."""
@@ -85,24 +88,40 @@ class SampledRun:
         self.warning = self.warning or draw.warning
         self.seconds += time.perf_counter() - started
 
+    def spread(self) -> float:
+        """The largest standard deviation of a batch among the points, in units of their scale."""
+        import numpy as np
+
+        if len(self.batches) != self._seen:
+            scales = np.array([p.scale for p in self.claim.points])
+            with np.errstate(all="ignore"):
+                spread = (np.std(np.array(self.batches), axis=0, ddof=1) / scales).max(initial=0.0)
+            self._spread, self._seen = float(spread) if np.isfinite(spread) else float("inf"), len(self.batches)
+        return self._spread
+
+    def resolution(self, comparisons: int) -> float:
+        """The relative error that its coarsest point would have shown."""
+        if self.warning:
+            return float("inf")
+        return sum(thresholds(len(self.batches), comparisons)) * self.spread() / len(self.batches) ** 0.5
+
     def resolves(self, until: float, comparisons: int) -> bool:
         """Whether its coarsest point would have shown a relative error of `until`."""
-        if self.warning:
-            return False
-        quantile, power = thresholds(len(self.batches), comparisons)
-        columns = zip(*self.batches, strict=True)
-        errors = [mean_and_error(column)[1] for column in columns]
-        return until >= max((quantile + power) * e / p.scale for e, p in zip(errors, self.claim.points, strict=True))
+        return self.resolution(comparisons) <= until
 
-    def evidence(self, comparisons: int, reason: str) -> Evidence:
-        """The judgement of its batches, or that it had none for `reason`."""
+    def evidence(self, comparisons: int, reason: str, until: float | None = None) -> Evidence:
+        """The judgement of its batches, or that it had none for `reason`.
+
+        until   judge by confidence sequences, whether the claim is within this relative accuracy
+        """
         if not self.batches:
             return Evidence(self.witness.name, Verdict.UNDECIDED, (), note=reason)
         judgements = []
         warning = self.warning or self._large_correction()
         for column, point in zip(zip(*self.batches, strict=True), self.claim.points, strict=True):
             value, radius = float(point.predicted.mid), float(point.predicted.rad)
-            judgements.append(judge(column, value, radius + 1e-15 * abs(value), point.scale, comparisons, warning))
+            given = (column, value, radius + 1e-15 * abs(value), point.scale, comparisons)
+            judgements.append(judge(*given, warning) if until is None else judge_within(*given, until, warning))
         verdict = weakest(judgements)
         note = next((j.note for j in judgements if j.note), "")
         return Evidence(
@@ -128,9 +147,10 @@ class Entry:
     note: str = ""
     refused: bool = False
 
-    def decided(self, comparisons: int) -> bool:
-        """Whether some witness has held or refuted the claim."""
-        asked = [run.evidence(comparisons, "").verdict for run in self.runs]
+    def decided(self, comparisons: int, until: float | None = None) -> bool:
+        """Whether some witness has held or refuted the claim; for `until`, some sampled one if there is any."""
+        sampled = [run for run in self.runs if isinstance(run, SampledRun)]
+        asked = [run.evidence(comparisons, "", until).verdict for run in (self.runs if until is None else sampled)]
         return any(verdict is not Verdict.UNDECIDED for verdict in asked)
 
 

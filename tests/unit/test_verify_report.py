@@ -31,7 +31,7 @@ CLAIM = {
 
 @pytest.fixture(scope="module")
 def report():
-    return verify("gelu", device="cpu", budget=10**6, until=0.5, seed=0)  # the pilot of every witness
+    return verify("gelu", device="cpu", budget=10**6, resolve=0.5, seed=0)  # the pilot of every witness
 
 
 def broken(report, verdict):
@@ -54,7 +54,7 @@ def test_gelu_passes_with_every_map_resolved(report):
 
 def test_the_same_seed_repeats_the_points_and_another_does_not(report):
     some = {name: check for name, check in checks().items() if name in ("mean", "second_moment")}
-    again, other = (run(subject("gelu", seed=seed), some, budget=10**6, until=0.5) for seed in (0, 1))
+    again, other = (run(subject("gelu", seed=seed), some, budget=10**6, resolve=0.5) for seed in (0, 1))
     for claim in again.claims[:2]:
         same = next(c for c in report.claims if c.title == claim.title)
         assert claim.points == same.points

@@ -35,7 +35,7 @@ def test_right_statements_hold_and_wrong_ones_fail_with_a_counterexample():
 
 
 def test_sampling_alone_refutes_where_there_is_no_enclosure():
-    wrong, right = claim("E(max(u, v)) = 0.57 at c = 0", "E(max(u, v)) = 0.56 at c = 0", budget=2, until="1%").claims
+    wrong, right = claim("E(max(u, v)) = 0.57 at c = 0", "E(max(u, v)) = 0.56 at c = 0", budget=2, resolve="1%").claims
     assert (wrong.verdict, right.verdict) == (Verdict.FAILS, Verdict.HOLDS)  # 1/sqrt(pi) = 0.5642
     assert wrong.evidence[0].verdict is Verdict.UNDECIDED and "product" in wrong.evidence[0].note
 

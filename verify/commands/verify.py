@@ -26,8 +26,9 @@ EPILOG = """Examples:
 @value_options
 @click.option("--claim", "statements", multiple=True, metavar="TEXT", help='Test a formula: "E(relu(x)**2) = q/2".')
 @click.option("--claims", "statement_file", metavar="FILE", help="Test the formulas of a TOML file.")
-@click.option("--budget", default="60s", show_default=True, help="Time for everything: 30s, 2min.")
-@click.option("--until", default="0.1%", show_default=True, help="Sample a claim until it resolves this error.")
+@click.option("--budget", metavar="TIME", help="Time for everything: 30s, 2min; 60s if nothing is said.")
+@click.option("--resolve", default="0.1%", show_default=True, help="A witness that resolves this error is done.")
+@click.option("--until", metavar="ACCURACY", help="Sample until every claim is within this accuracy or refuted.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of points and samples.")
 @click.option("--device", default="auto", show_default=True, type=click.Choice(("auto", "cpu", "cuda")))
 @click.option("--strict", is_flag=True, help="Exit with 1 also if a claim is undecided.")
@@ -54,6 +55,7 @@ def COMMAND(text: str | None, values: Any, domains: Any, quiet: bool, no_cache: 
             budget=wanted["budget"],
             seed=wanted["seed"],
             parameters=values,
+            resolve=wanted["resolve"],
             until=wanted["until"],
             progress=tell,
         )
@@ -76,7 +78,7 @@ def _statements(text: str | None, values: Any, domains: Any, quiet: bool, wanted
     from verify.statements import read_file
 
     texts = (*wanted["statements"], *(read_file(wanted["statement_file"]) if wanted["statement_file"] else ()))
-    options = {name: wanted[name] for name in ("budget", "seed", "device", "until")}
+    options = {name: wanted[name] for name in ("budget", "seed", "device", "resolve", "until")}
     return _finish(claim(*texts, at=values, domains=domains, **options), wanted, quiet)
 
 

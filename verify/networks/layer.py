@@ -56,7 +56,7 @@ def layer_means(
             rows.append(torch.stack([finish(mean, value) for mean, value in zip(quiet, values, strict=True)]))
         return Draw(torch.stack(rows), NETWORKS * WIDTH)
 
-    return Sampled("networks", draw, costly=True)
+    return Sampled("networks", draw)
 
 
 def layer_gradients(
@@ -98,7 +98,7 @@ def layer_gradients(
             rows.append(gains * (means - known["coefficients"] @ control))
         return Draw(torch.stack(rows), NETWORKS * WIDTH)
 
-    return Sampled("networks", draw, costly=True)
+    return Sampled("networks", draw)
 
 
 def hermite(e: torch.Tensor) -> torch.Tensor:
