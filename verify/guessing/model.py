@@ -11,7 +11,10 @@ import numpy as np
 
 from derive.depth.bias.guess import Classes, TwoClasses
 from derive.records import EocError
+from verify.guessing.data import digits
 from verify.guessing.estimate import LayerBias, layer_bias
+from verify.guessing.gradients import MeasuredGradients, class_gradients
+from verify.guessing.law import share_test
 
 if TYPE_CHECKING:
     import torch
@@ -30,6 +33,10 @@ class BiasReport:
                 as given is the first row
     inputs      how many inputs were seen
     gamma       the mean drift ratio of the output over the initialisations, and its standard error
+    gradients   squared gradients by class at every layer, of the model as given
+    ks          p-value of Kolmogorov-Smirnov: shares of the first class over the initialisations against the law for
+                Gaussian outputs with this gamma (which is estimated from them, so that large values say little); NaN
+                for fewer than eight
     Kind: ESTIMATE.
     """
 
@@ -37,6 +44,8 @@ class BiasReport:
     fractions: np.ndarray
     inputs: int
     gamma: tuple[float, float]
+    gradients: MeasuredGradients
+    ks: float
 
     @property
     def largest(self) -> np.ndarray:
@@ -57,16 +66,18 @@ class BiasReport:
         share = self.largest
         rows.append(
             f"{self.inputs} inputs, {len(share)} initialisations: largest class {share.mean():.3f} "
-            f"(model as given {share[0]:.3f}, Gaussian outputs {self.predicted_largest:.3f})"
+            f"(model as given {share[0]:.3f}, Gaussian outputs {self.predicted_largest:.3f}; "
+            f"shares as for those: p = {self.ks:.2g})"
         )
+        rows.append(str(self.gradients))
         return "\n".join(rows)
 
     def plot(self, path: Any = None) -> Any:
         """The drift ratio by layer, and the largest class share over initialisations."""
         from derive.show.phase_plots import new_figure, save
 
-        figure = new_figure(8.0, 3.4)
-        left, right = figure.subplots(1, 2)
+        figure = new_figure(10.0, 3.3)
+        left, right, pull = figure.subplots(1, 3)
         at = np.arange(1, len(self.layers) + 1)
         left.errorbar(at, [r.c_bar for r in self.layers], [r.error for r in self.layers], marker="o", capsize=2)
         left.set(xlabel="layer", ylabel="mean correlation c = γ/(1+γ)")
@@ -74,6 +85,10 @@ class BiasReport:
         right.axvline(1 / self.fractions.shape[1], color="grey", linestyle="dashed")
         right.axvline(self.predicted_largest, color="black")
         right.set(xlabel="largest class share of an untrained network", ylabel="initialisations")
+        deep = np.arange(1, len(self.gradients.layers) + 1)
+        pull.plot(deep, self.gradients.ratio, marker="o")
+        pull.axhline(self.gradients.predicted_ratio, color="black")
+        pull.set(xlabel="layer", ylabel="squared gradient, favoured class over others")
         if path is not None:
             save(figure, path, "guessing bias of a model")
         return figure
@@ -81,7 +96,7 @@ class BiasReport:
 
 def bias(
     model: nn.Module,
-    loader: Iterable[Any] | torch.Tensor,
+    loader: Iterable[Any] | torch.Tensor | None = None,
     *,
     initialisations: int = 50,
     inputs: int = 1000,
@@ -90,22 +105,31 @@ def bias(
     """The guessing bias of a model with the data of a loader.
 
     model            any torch module with outputs (batch, classes); it is not changed
-    loader           batches of inputs or (inputs, labels), or one tensor of inputs
+    loader           batches of inputs or (inputs, labels), or one tensor of inputs; without it scikit-learn's digits,
+                     64 centred pixels an input (`verify.guessing.data.digits`)
     initialisations  fresh draws of a copy's weights by each layer's own `reset_parameters`, the model as given included
     inputs           inputs looked at
 
-    Raises EocError for outputs that are no class scores.
+    With labels the gradients by class are those of the inputs of a class, without them every input is asked with every
+    label. Raises EocError for outputs that are no class scores, for labels that are no classes, and without
+    scikit-learn where there is no loader.
     """
     import torch
 
-    x = _inputs(loader, inputs)
+    x, labels = _inputs([digits()] if loader is None else loader, inputs)
     own = copy.deepcopy(model).eval()
+    parameter = next(own.parameters(), None)
+    if parameter is not None:
+        x = x.to(parameter)
+    if loader is None:
+        _fits(own, x)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         found, scores = _activations(own, x)
         if scores.ndim != 2 or scores.shape[1] < 2:
             raise EocError(f"outputs of shape {tuple(scores.shape)} are no class scores", instead="(batch, classes)")
         layers = tuple(layer_bias(name, y) for name, y in found.items())
+        gradients = class_gradients(own, x, labels)
         rows, ratios = [_share(scores)], []
         ratios.append(_moments(scores))
         for _ in range(initialisations - 1):
@@ -120,24 +144,47 @@ def bias(
     mu, sy = np.array(ratios).T
     gamma = float(mu.sum() / sy.sum())
     error = float(np.std(mu - gamma * sy, ddof=1) / np.sqrt(len(mu)) / sy.mean()) if len(mu) > 1 else float("nan")
-    return BiasReport(layers, np.stack(rows), len(x), (gamma, error))
+    shares = np.stack(rows)
+    ks = float("nan")
+    if len(shares) >= 8:
+        ks = share_test(shares[:, 0], max(gamma, 0.0), shares.shape[1], len(x), seed, centres=100_000).ks
+    return BiasReport(layers, shares, len(x), (gamma, error), gradients, ks)
 
 
-def _inputs(loader: Any, most: int) -> torch.Tensor:
+def _fits(model: nn.Module, x: torch.Tensor) -> None:
+    """Raises EocError where a model does not take the default data."""
+    import torch
+
+    try:
+        with torch.no_grad():
+            model(x[:2])
+    except RuntimeError as error:
+        raise EocError(
+            f"the model does not take the default data, {x.shape[1]} pixels an input",
+            why=str(error).splitlines()[0],
+            instead="pass your own batches: bias(model, loader)",
+        ) from error
+
+
+def _inputs(loader: Any, most: int) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Inputs, and their labels where every batch has one for each input."""
     import torch
 
     if isinstance(loader, torch.Tensor):
-        return loader[:most].float()
-    kept, count = [], 0
+        return loader[:most].float(), None
+    kept, labels, count = [], [], 0
     for batch in loader:
-        x = batch[0] if isinstance(batch, (tuple, list)) else batch
+        x, *rest = batch if isinstance(batch, (tuple, list)) else (batch,)
         kept.append(x)
+        if rest and isinstance(rest[0], torch.Tensor) and rest[0].shape == (len(x),):
+            labels.append(rest[0])
         count += len(x)
         if count >= most:
             break
     if count < 2:
         raise EocError("the loader gives fewer than two inputs")
-    return torch.cat(kept)[:most].float()
+    whole = len(labels) == len(kept) and not any(y.is_floating_point() for y in labels)
+    return torch.cat(kept)[:most].float(), torch.cat(labels)[:most].long() if whole else None
 
 
 def _activations(model: nn.Module, x: torch.Tensor) -> tuple[dict[str, np.ndarray], torch.Tensor]:
