@@ -15,11 +15,12 @@ from derive.formula.graph import CHECKS, Graph
 from derive.records import EocError, Node
 from verify.models.moments import moments_of, text_of
 from verify.models.step import Step, operations
+from verify.models.steps.affine import Affine, affine
 from verify.models.steps.elementwise import Elementwise
 from verify.models.steps.ends import Input, Opaque
-from verify.models.steps.affine import Affine, affine
 from verify.models.trace import Traced, first_names, in_place, without_wrapper
 from verify.models.views import RESHAPES, heads_after, heads_moved, is_row, order_of
+from verify.models.written_out import WrittenOut, attentions
 from verify.reading import Unread
 
 SAME = frozenset(("clone", "contiguous", "detach", "alias", "lift_fresh_copy", "to", "_to_copy"))
@@ -52,19 +53,24 @@ class Reader:
         self.unread: list[Unread] = []
         self.notes: list[str] = []
         self.formula = Graph(torch, None, "the model")
+        self.written: dict[str, WrittenOut] = {}
+        self.inner: set[str] = set()
 
     def read(self) -> None:
-        """Walk the graph once."""
+        """Walk the graph once to see what depends on the input, and once to read it."""
+        for node in self.traced.nodes:
+            given = self.traced.given.get(node.name, ("", ""))[0] == "input"
+            if given or (node.op == "call_function" and any(self.stream(n) for n in node.all_input_nodes)):
+                self.depends.add(node.name)
+        self.written = dict(attentions(self.traced.nodes, self.operation, self.stream))
+        self.inner = {name for found in self.written.values() for name in found.inner}
         for node in self.traced.nodes:
             if node.name in self.traced.given:
                 if self.traced.given[node.name][0] == "input":
                     tokens = not self.values[node.name].is_floating_point()
                     self.place(Input(name=node.name, module="", inputs=(), shape=self.shape(node), tokens=tokens))
-                    self.depends.add(node.name)
-            elif node.op == "call_function" and any(self.stream(n) for n in node.all_input_nodes):
-                self.depends.add(node.name)
-                if isinstance(self.values[node.name], torch.Tensor):
-                    self.operate(node)
+            elif self.stream(node) and node.name not in self.inner and torch.is_tensor(self.values[node.name]):
+                self.operate(node)
 
     def operate(self, node: Any) -> None:
         """One operation: a function of one number, a known step, or what is not read."""

@@ -79,7 +79,7 @@ class State:
             return float("nan")
         across = np.trace(m[:n, n : 2 * n])
         size = np.sqrt(np.trace(m[:n, :n]) * np.trace(m[n : 2 * n, n : 2 * n]))
-        return float(across / size) if size > 0 else float("nan")
+        return float(across / size) if 0 < size < np.inf else float("nan")
 
     @property
     def spread(self) -> float | None:
@@ -115,7 +115,8 @@ def observed(tensor: Any, feature: int, how: str = "measured") -> State:
     """The moments of an actual tensor, which is given: its features are the sample, without fluctuations."""
     values = np.moveaxis(tensor.detach().double().cpu().numpy(), feature, -1)
     flat = values.reshape(-1, values.shape[-1])
-    second = flat @ flat.T / flat.shape[1]
+    with np.errstate(invalid="ignore"):
+        second = flat @ flat.T / flat.shape[1]
     fourth = float(np.mean(np.diag(second))) ** 2
     return State(tuple(tensor.shape), feature, second, flat.mean(1), False, how, lambda: _resampled(flat), 0.0, fourth)
 

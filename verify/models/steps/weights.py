@@ -143,8 +143,9 @@ def _linear(reader: Any, node: Any) -> Step:
     weight, bias = reader.tensor(node.args[1]), reader.optional(node, 2)
     out, into = weight.shape
     fans = linear_fans(into, out)
+    common = reader.common(node, node.args[0], row=True)
     return Linear(
-        **reader.common(node, node.args[0], row=True), weight=reader.target(node.args[1]), bias=reader.target_of(node, 2),
+        **common, weight=reader.target(node.args[1]), bias=reader.target_of(node, 2),
         fan_in=into, fan_out=float(fans.fan_out), **_measured(weight, bias, into),
     )  # fmt: skip
 
