@@ -145,7 +145,7 @@ def _vanishes(series: Expansion) -> bool:
 
 
 def _smaller(bias: Expansion) -> str:
-    return "sigma_b^2 is 0" if bias.remainder is None else f"sigma_b^2 is of smaller order than q^({bias.remainder})"
+    return "sigma_b^2 is 0" if bias.remainder is None else f"sigma_b^2 = O(q^{bias.remainder})"
 
 
 def _stable(parallel: Lead | None, excess: Lead | None) -> bool | None:

@@ -166,7 +166,13 @@ def _edge(document: Mapping[str, Any]) -> str:
     rows = [r"\section*{Edge of chaos}"]
     rows += [mixed(with_math(edge["reason"])) + "."] if edge["reason"] else []
     rows += [proof.equation(item["symbol"]["latex"], item) for item in edge["formulas"]]
+    rows += [_end(end) for end in edge["limits"]]
     return "\n".join(rows) if len(rows) > 1 else ""
+
+
+def _end(end: Mapping[str, Any]) -> str:
+    remark = f" ({mixed(with_math(end['remark']))})" if end["remark"] else ""
+    return rf"For ${end['symbol']['latex']}$: ${end['latex']}${remark}.\par"
 
 
 def _values(document: Mapping[str, Any]) -> str:

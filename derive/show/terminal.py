@@ -109,6 +109,8 @@ def _edge(document: Mapping[str, Any]) -> list[RenderableType]:
         table.add_column(overflow="fold")
         for item in edge["formulas"]:
             table.add_row(item["symbol"]["unicode"], _formula_text({**item, "conditions": []}))
+        for end in edge["limits"]:
+            table.add_row(end["symbol"]["unicode"], "; ".join(filter(None, (end["unicode"], end["remark"]))))
         rows.append(table)
     if edge["reason"]:
         rows.append(Text(greek(edge["reason"])))

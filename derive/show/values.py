@@ -152,12 +152,14 @@ def edge_of_chaos(theory: Any) -> dict[str, Any]:
     """The curve of the edge of chaos, sigma_w^2 = 1/E phi'^2 and sigma_b^2 = q - E phi^2/E phi'^2, as formulas in q."""
     from derive.depth.edge import split, zero_everywhere
     from derive.show.document import Names, attempt, bracketed, formula
+    from derive.show.edge_limits import edge_limits
     from derive.show.wording import alone, terms
 
     if theory.maps.jumps:
         return {
             "reason": "the activation jumps, so that the gradient gain is infinite at every weight variance",
             "formulas": [],
+            "limits": [],
         }
     variance, gain = theory.variance_map.template, theory.chi.template
     reason, none = "", False
@@ -166,7 +168,7 @@ def edge_of_chaos(theory: Any) -> dict[str, Any]:
         reason, none = (asked, False) if isinstance(asked, str) else (asked.reason, not asked.valid)
     parts = attempt(lambda: split(variance, gain))
     if isinstance(parts, str) or (reason and none):
-        return {"reason": reason or parts, "formulas": []}
+        return {"reason": reason or parts, "formulas": [], "limits": []}
     from sympy import Integer, Symbol
 
     from derive.program.symbols import Q
@@ -190,4 +192,4 @@ def edge_of_chaos(theory: Any) -> dict[str, Any]:
     ):
         symbol = {"latex": latex, "unicode": plain}
         rows.append({"id": name, "symbol": symbol, "text": str(expr.xreplace(closed)), **formula(expr, short)})
-    return {"reason": reason, "formulas": rows}
+    return {"reason": reason, "formulas": rows, "limits": [] if invariant else edge_limits(theory)}

@@ -69,7 +69,7 @@ def test_ends_without_a_real_point_and_without_an_expansion():
     far = ends("log(1 + x**2)")[1]
     assert far.sigma_w2 is None and "no power" in str(far)
     linear = ends("max(-1, min(1, x))")[0]
-    assert linear.sigma_b2 is None and "smaller order" in str(linear)
+    assert linear.sigma_b2 is None and "O(q^8)" in str(linear)
     ray = ends("max(x, 0)")[0]
     assert (ray.why, ray.valid) == ("sigma_b^2 is 0", True)
     assert ends("sign(x)") == ()
@@ -84,3 +84,14 @@ def test_the_curve_of_blocks_ends_where_their_expectations_have_expansions():
 def test_a_curve_shows_its_ends():
     shown = repr(theory(Activation("sin(x)")).edge_of_chaos(q="q"))
     assert "q -> 0: sigma_w^2 -> 1, sigma_b^2 ~ 1/3 q^3, q attracts" in shown
+
+
+def test_pages_show_the_ends():
+    from derive.show.edge_limits import edge_limits
+    from derive.show.latex import _end
+
+    start, far = edge_limits(theory("max(-1, min(1, x))"))
+    assert start["unicode"] == "σ_w² → 1, σ_b² = O(q^8)"
+    assert far["unicode"] == "σ_w² ~ √2·√π·√q/2, σ_b² ~ q"
+    assert far["terms"]["sigma_w2"]["power"] == "1/2"
+    assert _end(far).endswith(r"\sigma_{b}^{2} \sim q$ (stable there).\par")
