@@ -6,6 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from verify import diagnose, initialise_, read
+from verify.models.trace import returned, run
 
 
 class Attend(nn.Module):
@@ -227,3 +228,32 @@ def test_what_acts_on_heads_apart_is_named():
     torch.manual_seed(0)
     unread = read(Odd(96, 6, False), torch.randn(3, 5, 96)).unread
     assert unread[0].operation == "cumsum"
+
+
+def test_the_transformer_of_torch():
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(64, 4, 128, dropout=0.0, batch_first=True, norm_first=True)
+    batch = torch.randn(4, 10, 64, generator=torch.Generator().manual_seed(5))
+    mask = nn.Transformer.generate_square_subsequent_mask(10)
+
+    class Masked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, x):
+            return self.layer(x, src_mask=mask)
+
+    for model in (layer, Masked()):
+        with torch.no_grad():
+            before = model(batch)
+        found = diagnose(model, batch, networks=6)
+        assert not found.network.unread
+        assert {"attention", "norm over features"} <= {row.label for row in found.rows}
+        for row in found.rows:
+            assert row.measured.moment == pytest.approx(row.predicted.moment, rel=0.2), row
+        with torch.no_grad():
+            assert torch.equal(model(batch), before)  # the module is left as it is
+        traced = found.network.traced
+        assert torch.allclose(run(traced, model, batch)[returned(traced)], before, atol=1e-5)

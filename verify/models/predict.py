@@ -57,11 +57,13 @@ class Predicted(Point):
 
 def tracked(network: Network, batch: Any) -> Any:
     """As many inputs of the batch as can be carried at all their positions. Raises EocError if not even two can."""
-    places = max(step.places for step in network.steps)
+    widest = max(network.steps, key=lambda step: step.places)
+    places = widest.places
     count = min(len(batch), MOST_INPUTS, MOST_PLACES // places, max(2, FEW_PLACES // places))
     if count < 2:
         raise EocError(
             f"{len(batch)} inputs at {places} positions" if len(batch) > 1 else "one input has no correlation",
+            where=f"  {widest.module or 'the model'}: {widest.label}",
             why=f"two inputs are followed at all positions, at most {MOST_PLACES} places",
             instead="smaller images, such as 2 x 3 x 32 x 32" if len(batch) > 1 else "a batch of two or more",
         )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from derive.formula.module import _quiet
 from derive.records import EocError
+from verify.models.plain_attention import plainly
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,12 @@ def trace(model: Any, batch: Any) -> Traced:
     if not isinstance(batch, torch.Tensor) or batch.ndim < 2:
         raise EocError("a batch is one tensor, inputs along its first axis", instead="torch.randn(2, 3, 32, 32)")
     refused: Exception
-    try:
-        with _quiet():
-            return _exported(torch.export.export(_alone(torch, model), (batch,), strict=False))
-    except Exception as error:
-        refused = error
+    for context in (plainly(torch, model), nullcontext()):
+        try:
+            with _quiet(), context:
+                return _exported(torch.export.export(_alone(torch, model), (batch,), strict=False))
+        except Exception as error:
+            refused = error
     try:
         return _by_fx(torch, model, batch, _line(refused))
     except Exception as error:
