@@ -252,9 +252,7 @@ class FiniteWidth:
         """
         from derive.surface.finite_inputs import several_inputs
 
-        return several_inputs(
-            self, kernel, layers, widths, (sigma_w, sigma_b), distinct, certified, digits, parameters
-        )
+        return several_inputs(self, kernel, layers, widths, (sigma_w, sigma_b), distinct, certified, digits, parameters)
 
     @cached_property
     def criticality(self) -> ClassLaw:

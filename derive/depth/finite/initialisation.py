@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from derive.depth.finite.recursion import Coefficients, Gradient, Kernel, gradient_step, step
+from derive.program.init_source import fixed_init_code
 
 At = Callable[[float], Coefficients]
 
@@ -37,24 +38,7 @@ class WidthAware:
 
     def code(self) -> str:
         """Source text of `init_(model)` for torch: fills the weights of a stack of nn.Linear of these widths."""
-        gains = ", ".join(f"{gain:.17g}" for gain in self.sigma_w)
-        return (
-            "import torch\n\n"
-            f"GAINS = ({gains},)\n"
-            f"SIGMA_B = {self.sigma_b!r}\n"
-            f"WIDTHS = {self.widths!r}\n\n\n"
-            "def init_(model):\n"
-            f'    """Weights and biases of the {len(self.sigma_w)} nn.Linear of a stack, in order, for its widths."""\n'
-            "    layers = [m for m in model.modules() if isinstance(m, torch.nn.Linear)]\n"
-            "    if tuple(m.out_features for m in layers[:-1]) != WIDTHS or len(layers) != len(GAINS):\n"
-            '        raise ValueError(f"made for hidden widths {WIDTHS}")\n'
-            "    with torch.no_grad():\n"
-            "        for layer, gain in zip(layers, GAINS):\n"
-            "            layer.weight.normal_(0.0, gain / layer.in_features**0.5)\n"
-            "            if layer.bias is not None:\n"
-            "                layer.bias.normal_(0.0, SIGMA_B) if SIGMA_B else layer.bias.zero_()\n"
-            "    return model\n"
-        )
+        return fixed_init_code([float(gain) for gain in self.sigma_w], self.sigma_b, self.widths)
 
 
 def width_aware(
