@@ -42,4 +42,16 @@ def theory_code(theory: Any, backend: str, box: Any = None) -> str:
         header += "\n\nKinds: " + ", ".join(f"{name} {result.kind}" for name, result in kept.items()) + "."
     if left_out:
         header += "\nLeft out: " + "; ".join(left_out) + "."
-    return recursion_code(theory, kept, backend, header, (phi, dphi), box)
+    text = recursion_code(theory, kept, backend, header, (phi, dphi), box)
+    return text if backend != "torch" else with_layer(text, theory, parameters, kept)
+
+
+def with_layer(text: str, theory: Any, parameters: tuple[str, ...], kept: dict[str, Any]) -> str:
+    """The torch module with phi as a layer, and `init_` with the critical gains where the maps give them."""
+    from derive.emit.layer import init_source, layer_source, with_import
+    from derive.surface.recursions import derivative_covariance
+
+    alone = derivative_covariance(theory) is not None and {"chi", "variance_map"} <= kept.keys()
+    critical = (kept["chi"].parameters, kept["variance_map"].parameters) if alone else None
+    parts = (layer_source(parameters, theory.activation.name), init_source(critical))
+    return with_import(text) + "".join(f"\n\n{part}\n" for part in parts)

@@ -132,6 +132,24 @@ def _tangent(lib: Library, typed: str, names: str, own: str, every: str) -> list
     ]
 
 
+def correlation_source(
+    backend: str, doc: str, covariance: tuple[str, ...], variance: tuple[str, ...], parameters: tuple[str, ...]
+) -> str:
+    """`correlation_map` of the emitted covariance and variance maps, whose parameters are given."""
+    lib = LIBRARIES[backend]
+    keywords = (*parameters, "sigma_w", "sigma_b")
+    typed = ", ".join(f"{k}: {'float | torch.Tensor' if backend == 'torch' else lib.array}" for k in keywords)
+    result = {"numpy": "NDArray[np.floating]", "torch": "torch.Tensor", "jax": "jax.Array"}[backend]
+    head = f"def correlation_map(q1: {lib.array}, q2: {lib.array}, c: {lib.array}, *, {typed}) -> {result}:"
+    own = "".join(f", {p}={p}" for p in covariance)
+    every = "".join(f", {p}={p}" for p in (*variance, "sigma_w", "sigma_b"))
+    names = ", ".join(("q1", "q2", "c", *keywords))
+    scale = f"({lib.name}.sqrt(variance_map(q1{every}))*{lib.name}.sqrt(variance_map(q2{every})))"
+    lines = [f"{names} = {lib.unpack}({names})"]
+    lines.append(f"return (sigma_w*sigma_w*covariance_map(q1, q2, c{own}) + sigma_b*sigma_b)/{scale}")
+    return indented(head, doc, lines)
+
+
 def complement_source(backend: str, parameters: tuple[str, ...], has_rule: bool) -> str:
     """`correlation_complement(q1, q2, e)`: 1 - C at c = 1 - e.
 

@@ -24,7 +24,13 @@ def nodes_and_weights(n: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
 def rule() -> str:
     """The nodes and weights on [0, 1] as text."""
     listed = zip(("_NODES", "_WEIGHTS"), nodes_and_weights(NODES), strict=True)
-    return "\n".join(f"{name} = (\n" + "".join(f"    {v!r},\n" for v in values) + ")" for name, values in listed)
+    return "\n".join(f"{name} = (\n{_wrapped(values)}\n)" for name, values in listed)
+
+
+def _wrapped(values: tuple[float, ...]) -> str:
+    """Numbers five a line."""
+    rows = (values[i : i + 5] for i in range(0, len(values), 5))
+    return "\n".join("    " + ", ".join(repr(v) for v in row) + "," for row in rows)
 
 
 CONSTANTS = {

@@ -13,6 +13,7 @@ from derive.activation.normal_form import breakpoints, normal_form
 from derive.emit import EmittedFunction, emit, load, pair_bindings
 from derive.emit.backend import backends
 from derive.emit.formula_text import formula_text
+from derive.emit.layer import layer_source
 from derive.emit.mixtures import mixtures
 from derive.emit.quadratures import Wrapper, quadratures
 from derive.emit.surrogates import surrogates
@@ -60,7 +61,8 @@ def activation_code(phi: Activation, backend: str) -> str:
             "dphi", slope.expr, ("x",), phi.parameters, f"phi'(x) away from kinks.{at}\n\n{shapes(backend)}"
         ),
     )
-    return emit(functions, backend, f"The activation {phi.name} and its derivative.")
+    text = emit(functions, backend, f"The activation {phi.name} and its derivative.")
+    return f"{text}\n\n{layer_source(phi.parameters, phi.name)}\n" if backend == "torch" else text
 
 
 def result_code(result: Result, backend: str, box: Any = None) -> str:
@@ -82,7 +84,7 @@ def results_code(
         if isinstance(result, SeriesResult):
             if backend not in mixtures():
                 raise Unsupported(f"{backend} code sums no series", instead=" or ".join(mixtures()))
-            inner, wrapper = series_function(name, result, *_names(result), partial(_doc, result, backend=backend))
+            inner, wrapper = series_function(name, result, *_names(result), partial(described, result, backend=backend))
             functions += inner
             sums.append(wrapper)
             continue
@@ -147,7 +149,8 @@ def _names(result: Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return law, (*result.parameters, *sigmas)
 
 
-def _doc(result: Result, formula: str, backend: str) -> str:
+def described(result: Result, formula: str, backend: str) -> str:
+    """The docstring of a result's function: title, kind, formula, arguments, domains, conditions."""
     law, keywords = _names(result)
     lines = [f"{result.title or 'Expectation'}; kind {result.kind}.", "", formula, ""]
     lines.append(f"Arguments: {', '.join(law) or 'none'}; keywords: {', '.join(keywords) or 'none'}.")
@@ -168,7 +171,7 @@ def _closed_function(name: str, result: Result, closed: Expr, backend: str) -> E
     law, keywords = _names(result)
     pair = _is_pair(result)
     gradients = stated(result.template, (*law, *keywords)) if pair and backends()[backend].stated else {}
-    doc = _doc(result, formula_text(closed), backend)
+    doc = described(result, formula_text(closed), backend)
     return EmittedFunction(name, closed, law, keywords, doc, gradients, pair_bindings() if pair else ())
 
 
@@ -188,6 +191,6 @@ def _open_function(
         words.append(f"{elsewhere}, about 1e-13 of the scale of the expectation for q from 1e-8 to 1e6.")
     if "c" in law and box is None:
         words.append("Pairs are then a Hermite series with a checked remainder: NaN where 1e-12 is not reached.")
-    doc = "\n".join((_doc(result, shown, backend), where, *words))
+    doc = "\n".join((described(result, shown, backend), where, *words))
     symbols = tuple(symbol.name for symbol in nodes.symbols.values())
     return functions, Wrapper(name, doc, law, keywords, tuple(nodes.lines), f"_{name}_of", symbols)

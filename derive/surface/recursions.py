@@ -8,13 +8,13 @@ from typing import Any
 from sympy import sqrt
 
 from derive.emit import EmittedFunction, angle_bindings
-from derive.emit.recursions import LIBRARIES, complement_source, recursion_source
+from derive.emit.recursions import LIBRARIES, complement_source, correlation_source, recursion_source
 from derive.gaussian import numbers
 from derive.gaussian.node import pair
 from derive.layers.dense import Dense
 from derive.layers.elementwise import Elementwise
 from derive.program.symbols import DELTA, K
-from derive.surface.emission import results_code
+from derive.surface.emission import described, results_code
 from derive.surface.results import Result
 
 
@@ -49,7 +49,13 @@ def recursion_code(
     beside, alias = (), ""
     if tangent:
         beside, alias = _beside(kept["derivative_covariance_map"])
-    text = results_code(dict(kept), backend, header, (*extra, *beside), box)
+    composed = kept.get("correlation_map")
+    rest = {name: result for name, result in kept.items() if name != "correlation_map"}
+    text = results_code(rest, backend, header, (*extra, *beside), box)
+    if composed is not None:
+        doc = described(composed, "of covariance_map and variance_map", backend)
+        own = kept["covariance_map"].parameters
+        text += "\n\n" + correlation_source(backend, doc, own, parameters, composed.parameters) + "\n"
     text += "\n\n" + recursion_source(backend, parameters, tangent)
     if tangent:
         text += "\n\n" + alias + complement_source(backend, parameters, "\n_NODES = (" in text)

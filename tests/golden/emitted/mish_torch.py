@@ -53,3 +53,10 @@ def dphi(x: torch.Tensor) -> torch.Tensor:
     t1 = torch.nn.functional.softplus(x, threshold=40)
     t2 = _sech(t1)
     return _result(x*t2*t2*torch.sigmoid(x) + torch.tanh(t1), x)
+
+
+class Activation(torch.nn.Module):
+    """x*tanh(log(1+exp(x))) as a layer."""
+
+    def forward(self, x):
+        return phi(x)
