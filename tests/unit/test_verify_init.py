@@ -102,5 +102,14 @@ def test_the_command(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     assert len(json.loads((tmp_path / "found.json").read_text())["advice"]) == 3
     assert len(torch.load(tmp_path / "w.pt")) == 6
+    (tmp_path / "words.py").write_text(
+        "import torch\nfrom torch import nn\n\n\ndef make():\n"
+        "    return nn.Sequential(nn.Embedding(30, 32), nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 30))\n"
+    )
+    done = CliRunner().invoke(COMMAND, ["words.py:make", "--input", "6", "--tokens", "30"])
+    assert done.exit_code == 0, done.output
+    assert "embedding" in done.output
+    with pytest.raises(EocError, match="--tokens 30"):
+        COMMAND.main(["words.py:make", "--input", "6"], standalone_mode=False)
     with pytest.raises(EocError, match="no shape"):
         COMMAND.main(["net.py:make", "--input", "6a"], standalone_mode=False)

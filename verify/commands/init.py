@@ -21,12 +21,16 @@ EPILOG = """Examples:
   eoc init net.py:make --input 3x32x32
   eoc init mypackage.models:resnet --input 3x32x32 --report net.html
   eoc init net.py:make --input 64 --apply weights.pt
+  eoc init mypackage.models:gpt --input 128 --tokens 50257
 """
 
 
 @click.command("init", cls=TextCommand, epilog=EPILOG)
 @click.argument("model", metavar="FILE.py:FACTORY|package.module:FACTORY")
 @click.option("--input", "size", required=True, metavar="3x32x32", help="Shape of one input, without the batch.")
+@click.option(
+    "--tokens", type=click.IntRange(min=2), help="Inputs are numbers below this one, as language models take."
+)
 @click.option("--apply", "weights", metavar="FILE", help="Initialise the model and save its state_dict.")
 @click.option("--networks", default=1, show_default=True, type=click.IntRange(min=1), help="Networks to measure.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of inputs and weights.")
@@ -37,7 +41,7 @@ def COMMAND(model: str, size: str, quiet: bool, no_cache: bool, **wanted: Any) -
     """Read a torch model, predict its curves at initialization, measure them, and advise sigma_w and sigma_b.
 
     FACTORY is a function or class that is called without arguments and returns a torch.nn.Module; the inputs are
-    standard normal. The named file is run as Python, as `python FILE.py` would.
+    standard normal, or random tokens with --tokens. The named file is run as Python, as `python FILE.py` would.
     """
     shape = _shape(size)
     made = _made(model)
@@ -49,7 +53,7 @@ def COMMAND(model: str, size: str, quiet: bool, no_cache: bool, **wanted: Any) -
     from verify.initialise import initialise_
     from verify.models.show import page, remarks
 
-    batch = torch.randn(8, *shape, generator=torch.Generator().manual_seed(wanted["seed"]))
+    batch = _batch(made, shape, wanted["tokens"], torch.Generator().manual_seed(wanted["seed"]))
     found = diagnose(made, batch, networks=wanted["networks"], seed=wanted["seed"])
     written, changes = [], None
     if wanted["weights"]:
@@ -79,6 +83,27 @@ def _shape(text: str) -> tuple[int, ...]:
     if not re.fullmatch(r"\d+(x\d+)*", text) or "0" in text.split("x"):
         raise EocError(f"--input {text} is no shape", instead="--input 3x32x32, or --input 64 for vectors")
     return tuple(int(n) for n in text.split("x"))
+
+
+def _batch(model: Any, shape: tuple[int, ...], tokens: int | None, generator: Any) -> Any:
+    """Eight inputs. Raises EocError for a model that looks numbers up in a table and is given none."""
+    import torch
+
+    if tokens is not None:
+        return torch.randint(0, tokens, (8, *shape), generator=generator)
+    batch = torch.randn(8, *shape, generator=generator)
+    table = next((m for m in model.modules() if isinstance(m, torch.nn.Embedding)), None)
+    if table is not None:
+        try:
+            with torch.no_grad():
+                model(batch)
+        except (RuntimeError, TypeError) as error:
+            raise EocError(
+                f"the model does not take inputs of shape {'x'.join(map(str, shape))} of real numbers",
+                why=str(error).splitlines()[0],
+                instead=f"--tokens {table.num_embeddings}, if it takes numbers of tokens",
+            ) from error
+    return batch
 
 
 def _made(text: str) -> Any:
