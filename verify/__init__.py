@@ -10,15 +10,17 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from verify.again import again
     from verify.diagnosis import diagnose
     from verify.guessing.model import bias
     from verify.initialise import initialise_
     from verify.reading import read
     from verify.report.record import Report
 
-__all__ = ["Report", "bias", "claim", "diagnose", "initialise_", "read", "verify"]
+__all__ = ["Report", "again", "bias", "claim", "diagnose", "initialise_", "read", "verify"]
 
 HOMES = {
+    "again": "verify.again",
     "bias": "verify.guessing.model",
     "diagnose": "verify.diagnosis",
     "initialise_": "verify.initialise",
@@ -36,6 +38,9 @@ def verify(
     resolve: str | float = "0.1%",
     until: str | float | None = None,
     progress: Callable[[int, int, str], None] | None = None,
+    executor: str | None = None,
+    checkpoint: str | None = None,
+    resume: bool = False,
 ) -> Report:
     """Test everything a theory derives against rigorous enclosures, emitted code, sampling and random networks.
 
@@ -49,6 +54,8 @@ def verify(
     resolve     relative resolution at which a witness is asked no further: 0.001 or "0.1%"
     until       sample each claim until a confidence sequence has it within this relative accuracy, or refutes it
     progress    called with (done, total, what) while it works
+    executor    "processes:4" or "dask://HOST:PORT": workers that share the claims
+    checkpoint  file that keeps the evidence so far; `resume` goes on from it
 
     Returns a Report; a correct theory is refuted with probability below 1e-6. Raises EocError for what cannot be
     verified. Method: docs/verification.md.
@@ -56,12 +63,12 @@ def verify(
     import time
 
     from verify.checking import checks
-    from verify.engine import run
     from verify.subject import subject
+    from verify.whole import whole
 
     started = time.perf_counter()
     tested = subject(theory_or_activation_or_text, seed, parameters)
-    return run(
+    return whole(
         tested,
         checks(tested.of),
         budget=budget_of(budget, until, "60s"),
@@ -70,6 +77,9 @@ def verify(
         until=None if until is None else fraction(until),
         progress=progress,
         started=started,
+        executor=executor,
+        checkpoint=checkpoint,
+        resume=resume,
     )
 
 
@@ -100,14 +110,16 @@ def claim(
     import torch
 
     from verify.engine import run
+    from verify.source import statements_source
     from verify.statements import read_statement
     from verify.third_party import Statements
 
     started = time.perf_counter()
     read = tuple(read_statement(text, at, domains) for text in texts)
-    tested = Statements(read, seed, torch.float64)
+    source = statements_source(texts, at or {}, domains or {})
+    tested = Statements(read, seed, torch.float64, source=source)
     return run(
-        tested,  # type: ignore[arg-type]
+        tested,
         tested.checks,
         budget=budget_of(budget, until, "10s"),
         device=chosen_device(device),

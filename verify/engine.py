@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
+from zlib import crc32
 
 from derive.records import EocError
+from verify import phases
 from verify.checking import Check, Claim, Exact, Uncheckable
+from verify.checkpoint import restore, states
 from verify.judge import Verdict, combine
-from verify.plan import batches, choose, forecast
+from verify.phases import Course
 from verify.report.record import Report, TestedClaim, TestedPoint
 from verify.subject import Subject
-from verify.work import INTERRUPTED, MOST_BATCHES, NO_TURN, PILOT, Clock, Entry, ExactRun, Progress, SampledRun
+from verify.work import INTERRUPTED, NO_TURN, Clock, Entry, ExactRun, Progress, SampledRun
+
+KEEP_EVERY = 5.0
+"""Seconds between checkpoints."""
 
 
 def run(
-    subject: Subject,
+    subject: Any,
     checks: Mapping[str, Check],
     *,
     budget: float,
@@ -24,6 +31,10 @@ def run(
     until: float | None = None,
     progress: Progress | None = None,
     started: float | None = None,
+    known: Mapping[str, Any] | None = None,
+    keep: Callable[[Mapping[str, Any]], None] | None = None,
+    exactly: Mapping[str, int] | None = None,
+    comparisons: int = 1,
 ) -> Report:
     """Test every claim of the subject.
 
@@ -32,44 +43,68 @@ def run(
     resolve  relative resolution at which a witness draws no more
     until    sample each claim until a confidence sequence has it within this relative accuracy, or refutes it
     started  when the budget began (`time.perf_counter()`); now if not given
+    known    evidence of an earlier run (`verify.checkpoint`), from which this one goes on
+    keep     called with the evidence so far every few seconds and at the end
+    exactly  draw so many batches for each witness and no others, whatever the budget: a report run again
+    comparisons   at least so many share the family-wise error: those of a report of which this run is a part
     A keyboard interrupt ends the run with the evidence at hand (`interrupted` is then true).
     """
     clock = Clock(budget, time.perf_counter() if started is None else started)
-    tell = progress or (lambda done, total, text: None)
     entries: list[Entry] = []
+    tell = _telling(entries, progress or (lambda done, total, text: None), keep)
     interrupted = False
     try:
         _enumerate(subject, checks, entries, tell)
-        _first(entries, subject.seed, device, tell)
-        _others(entries, subject.seed, device, clock, tell)
-        if until is None:
-            _more(entries, subject.seed, device, clock, resolve, tell)
+        restore(entries, known or {})
+        comparisons = max(comparisons, sampled_comparisons(entries))
+        course = Course(subject.seed, device, clock, comparisons, tell)
+        if exactly is not None:
+            phases.exactly(entries, course, exactly)
         else:
-            until_decided(entries, subject.seed, device, clock, until, tell)
+            phases.first(entries, course)
+            phases.others(entries, course)
+            phases.more(entries, course, resolve) if until is None else phases.until_decided(entries, course, until)
     except KeyboardInterrupt:
         interrupted = True
-    comparisons = _comparisons(entries)
+    if keep is not None:
+        keep(states(entries))
+    comparisons = max(comparisons, sampled_comparisons(entries))
     reason = INTERRUPTED if interrupted else NO_TURN
     claims = tuple(_tested(entry, comparisons, reason, until) for entry in entries)
     claims += tuple(_refused(subject, checks, interrupted))
     seconds = time.perf_counter() - clock.started
-    return subject.report(claims, device, budget, seconds, comparisons, interrupted)
+    return subject.report(claims, device, budget, seconds, comparisons, interrupted, resolve, until)
+
+
+def _telling(entries: list[Entry], tell: Progress, keep: Callable[[Mapping[str, Any]], None] | None) -> Progress:
+    """Progress with the verdicts so far, and a checkpoint every KEEP_EVERY seconds."""
+    last = time.monotonic()
+
+    def telling(done: int, total: int, text: str) -> None:
+        nonlocal last
+        tell(done, total, text)
+        if keep is not None and entries and time.monotonic() - last > KEEP_EVERY:
+            keep(states(entries))
+            last = time.monotonic()
+
+    return telling
 
 
 def _sampled(entries: list[Entry]) -> list[SampledRun]:
     return [item for entry in entries for item in entry.runs if isinstance(item, SampledRun)]
 
 
-def _comparisons(entries: list[Entry]) -> int:
+def sampled_comparisons(entries: list[Entry]) -> int:
+    """How many comparisons with samples the claims make."""
     return max(1, sum(len(item.claim.points) for item in _sampled(entries)))
 
 
 def _enumerate(subject: Subject, checks: Mapping[str, Check], entries: list[Entry], tell: Progress) -> None:
-    index = 0
     for position, (name, check) in enumerate(checks.items()):
+        index = crc32(name.encode()) << 8  # a check's streams do not depend on which others there are
         tell(position, len(checks), f"deriving what {name.replace('_', ' ')} tests")
         try:
-            for claim in check.claims(subject):
+            for number, claim in enumerate(check.claims(subject)):
                 runs: list[ExactRun | SampledRun] = []
                 for witness in claim.witnesses:
                     if isinstance(witness, Exact):
@@ -77,7 +112,7 @@ def _enumerate(subject: Subject, checks: Mapping[str, Check], entries: list[Entr
                     else:
                         runs.append(SampledRun(claim, witness, index))
                         index += 1
-                entries.append(Entry(name, claim, tuple(runs), claim.note))
+                entries.append(Entry(name, claim, tuple(runs), claim.note, key=f"{name}/{number}"))
         except Uncheckable as error:
             names = check.covers or (name,)
             claims = (Claim(one, one.replace("_", " "), "", "", (), ()) for one in names)
@@ -85,87 +120,6 @@ def _enumerate(subject: Subject, checks: Mapping[str, Check], entries: list[Entr
         except EocError as error:
             claim = Claim(", ".join(check.covers), f"{name.replace('_', ' ')}: not answered", "", "UNKNOWN", (), ())
             entries.append(Entry(name, claim, note=str(error)))
-
-
-def _ask(item: ExactRun | SampledRun, seed: int, device: str) -> None:
-    if isinstance(item, ExactRun):
-        item.work()
-    else:
-        item.extend(seed, PILOT, device)
-
-
-def _first(entries: list[Entry], seed: int, device: str, tell: Progress) -> None:
-    """One witness after another for every claim until one of them decides it: whatever the budget."""
-    comparisons = _comparisons(entries)
-    for position, entry in enumerate(entries):
-        for item in entry.runs:
-            tell(position, len(entries), f"{item.witness.name}: {entry.claim.title}")
-            _ask(item, seed, device)
-            if entry.decided(comparisons):
-                break
-
-
-def _others(entries: list[Entry], seed: int, device: str, clock: Clock, tell: Progress) -> None:
-    """Every other witness once, in the order of cost: sampling, enclosures and code, networks."""
-    left = [(_cost(item), i, entry, item) for i, entry in enumerate(entries) for item in entry.runs if _fresh(item)]
-    left.sort(key=lambda work: work[:2])
-    for position, (_, _, entry, item) in enumerate(left):
-        if clock.left <= 0:
-            return
-        tell(position, len(left), f"{item.witness.name}: {entry.claim.title}")
-        _ask(item, seed, device)
-
-
-def _fresh(item: ExactRun | SampledRun) -> bool:
-    return item.found is None if isinstance(item, ExactRun) else not item.batches
-
-
-def _cost(item: ExactRun | SampledRun) -> int:
-    return 1 if isinstance(item, ExactRun) else 2 if item.witness.costly else 0
-
-
-def _more(entries: list[Entry], seed: int, device: str, clock: Clock, until: float, tell: Progress) -> None:
-    """Draw further where it helps most (`verify.plan`), until every witness resolves `until` or the budget ends."""
-    comparisons = _comparisons(entries)
-    home = {r.index: entry for entry in entries for r in entry.runs if isinstance(r, SampledRun) and r.batches}
-    live = [r for entry in entries for r in entry.runs if isinstance(r, SampledRun) and r.batches]
-    decided = {index: entry.decided(comparisons) for index, entry in home.items()}
-    sharp = {id(home[r.index]) for r in live if r.resolves(until, comparisons)}
-    count = len(live)
-    while True:
-        live = [r for r in live if not (r.warning or len(r.batches) >= MOST_BATCHES or r.resolves(until, comparisons))]
-        resolved = {r.index: id(home[r.index]) in sharp for r in live}
-        item = choose(live, decided, resolved, until, comparisons, clock.left)
-        if item is None:
-            return
-        tell(count - len(live), count, f"{item.witness.name}: {item.claim.title}")
-        item.extend(seed, batches(item, until, comparisons), device)
-        for r in live:
-            if home[r.index] is home[item.index] and not decided[r.index]:
-                decided[r.index] = home[item.index].decided(comparisons)
-        if item.resolves(until, comparisons):
-            sharp.add(id(home[item.index]))
-
-
-def until_decided(entries: list[Entry], seed: int, device: str, clock: Clock, accuracy: float, tell: Progress) -> None:
-    """For each claim in turn the witness that gets there first, until its confidence sequences decide."""
-    comparisons = _comparisons(entries)
-    open_ = [entry for entry in entries if not entry.decided(comparisons, accuracy)]
-    count = len(open_)
-    while open_:
-        for entry in list(open_):
-            runs = [r for r in entry.runs if isinstance(r, SampledRun) and r.batches and not r.warning]
-            runs = [r for r in runs if len(r.batches) < MOST_BATCHES]
-            if not runs:
-                open_.remove(entry)
-                continue
-            item = min(runs, key=lambda r: (forecast(r, accuracy, comparisons), r.seconds))
-            if item.seconds / len(item.batches) * PILOT > clock.left:
-                return
-            tell(count - len(open_), count, f"{item.witness.name}: {entry.claim.title}")
-            item.extend(seed, batches(item, accuracy, comparisons), device)
-            if entry.decided(comparisons, accuracy):
-                open_.remove(entry)
 
 
 def _tested(entry: Entry, comparisons: int, reason: str, until: float | None) -> TestedClaim:

@@ -12,6 +12,7 @@ import numpy as np
 from derive.records import DomainError, EocError, Formula, Interval, Node, Unsupported
 from verify.reference import exact_function, slope_function, torch_function
 from verify.report.record import Report
+from verify.source import activation_source
 from verify.stream import choices
 from verify.tested import Tested
 
@@ -31,6 +32,7 @@ class Subject(Tested):
     phi, slope  the activation and its derivative on tensors
     seed        seeds the points and all sampling
     memo        enclosures found so far; they depend on the activation alone
+    source      what it was made from, for a report that can be run again; empty for an object of Python
     """
 
     theory: Any
@@ -41,6 +43,7 @@ class Subject(Tested):
     seed: int = 0
     dtype: Any = field(default=None)
     memo: dict = field(default_factory=dict, compare=False, repr=False)
+    source: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def exact(self, mp: Any) -> Callable:
         """The activation in mpmath numbers of the context `mp`."""
@@ -72,12 +75,13 @@ def subject(source: Any, seed: int = 0, parameters: Mapping[str, Any] | None = N
     if _is_block(theory):
         from verify.blocks.subject import block_subject
 
-        return block_subject(theory, seed, parameters or {})
+        return block_subject(theory, seed, parameters or {}, source if isinstance(source, str) else "")
     formula, module = _activation(source, theory)
     _demand_one_variable(formula)
     values = _parameter_values(formula, seed, parameters or {})
     phi = module_function(module) if module is not None else torch_function(formula, values)
-    return Subject(theory, formula, values, phi, slope_function(phi), seed, torch.float64)
+    known = activation_source(formula) if module is None else {}
+    return Subject(theory, formula, values, phi, slope_function(phi), seed, torch.float64, source=known)
 
 
 def _activation(source: Any, theory: Any) -> tuple[Formula, Any]:

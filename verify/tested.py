@@ -24,6 +24,7 @@ class Tested:
     parameters: Mapping[str, Fraction]
     seed: int
     dtype: Any
+    source: Mapping[str, Any]
 
     def choices(self, name: str) -> np.random.Generator:
         """The generator of the points of one check."""
@@ -59,6 +60,8 @@ class Tested:
         seconds: float,
         comparisons: int,
         interrupted: bool,
+        resolve: float,
+        until: float | None,
         **shown: Any,
     ) -> Report:
         """The report of this subject; `shown` are the fields subject, formula, domains and latex."""
@@ -73,6 +76,9 @@ class Tested:
             comparisons=comparisons,
             versions=_versions(),
             interrupted=interrupted,
+            resolve=resolve,
+            until=until,
+            source=dict(self.source),
             **shown,
         )
 

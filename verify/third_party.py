@@ -30,6 +30,7 @@ class Statements(Tested):
     seed: int = 0
     dtype: Any = None
     parameters: Mapping[str, Fraction] = field(default_factory=dict)
+    source: Mapping[str, Any] = field(default_factory=dict)
 
     def derived(self) -> tuple[str, ...]:
         """Nothing but the statements themselves is claimed."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from derive.records import EocError
 from verify.checking import Claim, Exact, Sampled
 from verify.confidence import judge_within
-from verify.judge import Verdict, judge, mean_and_error, thresholds
+from verify.judge import Verdict, combine, judge, mean_and_error, thresholds
 from verify.report.record import Evidence
 from verify.stream import stream
 
@@ -139,19 +139,26 @@ class SampledRun:
 
 @dataclass
 class Entry:
-    """A claim with its witnesses at work."""
+    """A claim with its witnesses at work; `key` names it in reports and checkpoints."""
 
     check: str
     claim: Claim
     runs: tuple[ExactRun | SampledRun, ...] = ()
     note: str = ""
     refused: bool = False
+    key: str = ""
 
     def decided(self, comparisons: int, until: float | None = None) -> bool:
         """Whether some witness has held or refuted the claim; for `until`, some sampled one if there is any."""
         sampled = [run for run in self.runs if isinstance(run, SampledRun)]
         asked = [run.evidence(comparisons, "", until).verdict for run in (self.runs if until is None else sampled)]
         return any(verdict is not Verdict.UNDECIDED for verdict in asked)
+
+    def verdict(self, comparisons: int) -> Verdict:
+        """The verdict so far."""
+        if self.refused:
+            return Verdict.REFUSED
+        return combine([run.evidence(comparisons, "").verdict for run in self.runs])
 
 
 def weakest(judgements) -> Verdict:

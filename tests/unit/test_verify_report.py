@@ -23,6 +23,7 @@ torch.set_num_threads(1)
 TOP = {
     "schema", "passed", "counts", "family_error", "subject", "formula", "latex", "parameters", "domains", "seed",
     "device", "dtype", "budget", "seconds", "comparisons", "versions", "interrupted", "claims",
+    "resolve", "until", "source",
 }  # fmt: skip
 CLAIM = {
     "check", "attribute", "title", "latex", "kind", "abscissa", "verdict", "note", "points", "evidence",

@@ -38,6 +38,7 @@ class BlockSubject(Tested):
     theory      the Theory whose derived quantities are the claims
     parameters  a number for each of its parameters
     functions   the user's own functions by layer, found so far
+    source      the block's text, for a report that can be run again; empty for a block put together in Python
     """
 
     of = "block"
@@ -46,6 +47,7 @@ class BlockSubject(Tested):
     seed: int = 0
     dtype: Any = None
     functions: dict = field(default_factory=dict, compare=False, repr=False)
+    source: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def report(self, *run: Any) -> Report:
         """The report of this subject, from its claims and how they were tested."""
@@ -151,7 +153,7 @@ class BlockSubject(Tested):
         return torch_function(formula, self.parameters)
 
 
-def block_subject(theory: Any, seed: int, parameters: Mapping[str, Any]) -> BlockSubject:
+def block_subject(theory: Any, seed: int, parameters: Mapping[str, Any], text: str = "") -> BlockSubject:
     """The subject of a block; free parameters are drawn from their domains by the seed."""
     import torch
 
@@ -159,7 +161,8 @@ def block_subject(theory: Any, seed: int, parameters: Mapping[str, Any]) -> Bloc
     unknown = sorted(set(parameters) - set(domains))
     if unknown:
         raise EocError(f"the block has no parameter {unknown[0]}", instead=", ".join(domains) or "it has none")
-    return BlockSubject(theory, _values(theory, domains, seed, parameters), seed, torch.float64)
+    values, source = _values(theory, domains, seed, parameters), {"kind": "block", "text": text} if text else {}
+    return BlockSubject(theory, values, seed, torch.float64, source=source)
 
 
 def _values(theory: Any, domains: Mapping[str, Any], seed: int, given: Mapping[str, Any]) -> dict[str, Fraction]:

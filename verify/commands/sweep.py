@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,9 +36,10 @@ def COMMAND(file: str, out: str, executor: str, resume: bool, quiet: bool) -> No
     """
     from derive.sweep import MOST, read_sweep, run
     from derive.sweep_file import resumed, write_rows
+    from verify.executors import check_executor, pool_of
     from verify.sweeps import evaluate
 
-    _check(executor)
+    check_executor(executor)
     sweep = read_sweep(file)
     _check_out(out, resume)
     rows = resumed(out, sweep) if resume else []
@@ -54,7 +54,7 @@ def COMMAND(file: str, out: str, executor: str, resume: bool, quiet: bool) -> No
         rows.extend(fresh)
         write_rows(out, sweep, rows, settings)
 
-    with _progress(len(points), len(points) - len(waiting), quiet) as advance, _executor(executor) as pool:
+    with _progress(len(points), len(points) - len(waiting), quiet) as advance, pool_of(executor) as (pool, _):
         finished = run(waiting, evaluate, pool, keep, advance)
     answered = len({row["point"] for row in rows})
     if not finished:
@@ -64,14 +64,6 @@ def COMMAND(file: str, out: str, executor: str, resume: bool, quiet: bool) -> No
         click.echo(f"{answered} points, {len(rows)} rows in {out}")
 
 
-def _check(text: str) -> None:
-    name, _, count = text.partition(":")
-    if text.startswith("dask://") and len(text) > len("dask://"):
-        return
-    if name != "processes" or not count.isdigit() or not 1 <= int(count) <= 1024:
-        raise EocError(f"{text!r} is no executor", instead="processes:4 or dask://127.0.0.1:8786")
-
-
 def _check_out(out: str, resume: bool) -> None:
     if not out.endswith(".parquet"):
         raise EocError(f"{out} is no name of a Parquet file", instead=f"--out {Path(out).stem or 'sweep'}.parquet")
@@ -79,30 +71,6 @@ def _check_out(out: str, resume: bool) -> None:
         raise EocError(f"{out} is there already", instead="--resume to go on with it, or another --out")
     if not Path(out).resolve().parent.is_dir():
         raise EocError(f"the folder of {out} does not exist")
-
-
-@contextmanager
-def _executor(text: str) -> Iterator[Executor]:
-    """The executor; its workers are told to stop at the end."""
-    if text.startswith("dask://"):
-        from distributed import Client
-
-        address = text.removeprefix("dask://")
-        try:
-            client = Client(f"tcp://{address}", timeout=10)
-        except (OSError, TimeoutError, ValueError) as error:
-            raise EocError(f"no Dask scheduler answers at {address}", why=" ".join(str(error).split())) from None
-        with client:
-            yield client.get_executor()
-        return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    pool = ProcessPoolExecutor(int(text.partition(":")[2]), mp_context=get_context("spawn"))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager

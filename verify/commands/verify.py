@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import environ
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ import click
 from derive.commands._ask import refuse_unreadable
 from derive.commands._text import TextCommand, common_options, read_text, value_options
 from derive.records import EocError
+from verify.commands._progress import progress_on_stderr
 
 EPILOG = """Examples:
 
@@ -18,6 +20,8 @@ EPILOG = """Examples:
   eoc verify leaky_relu --set a=1/3 --seed 7 --json -
   eoc verify "dense >> relu >> maxpool(2)" --budget 20s
   eoc verify --claim "E(relu(x)**2) = q/2" --claim "gain(selu) = 0.75"
+  eoc verify gelu --until 0.05%
+  eoc verify --from gelu.json
 """
 
 
@@ -26,14 +30,19 @@ EPILOG = """Examples:
 @value_options
 @click.option("--claim", "statements", multiple=True, metavar="TEXT", help='Test a formula: "E(relu(x)**2) = q/2".')
 @click.option("--claims", "statement_file", metavar="FILE", help="Test the formulas of a TOML file.")
+@click.option("--from", "old", metavar="REPORT.json", help="Run a report again; --seed N with other points.")
 @click.option("--budget", metavar="TIME", help="Time for everything: 30s, 2min; 60s if nothing is said.")
 @click.option("--resolve", default="0.1%", show_default=True, help="A witness that resolves this error is done.")
 @click.option("--until", metavar="ACCURACY", help="Sample until every claim is within this accuracy or refuted.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of points and samples.")
-@click.option("--device", default="auto", show_default=True, type=click.Choice(("auto", "cpu", "cuda")))
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of points and samples; 0 if nothing is said.")
+@click.option("--device", type=click.Choice(("auto", "cpu", "cuda")), help="auto takes CUDA where there is one.")
+@click.option("--executor", metavar="processes:N|dask://ADDRESS", help="Workers that share the claims.")
+@click.option("--checkpoint", metavar="FILE", help="Keep the evidence so far in this file.")
+@click.option("--resume", is_flag=True, help="Go on from the --checkpoint of an earlier run.")
 @click.option("--strict", is_flag=True, help="Exit with 1 also if a claim is undecided.")
 @click.option("--report", "page", metavar="FILE", help="Write a self-contained HTML report.")
 @click.option("--json", "json_file", metavar="FILE|-", help="Write the report as JSON.")
+@click.option("--xml", "xml_file", metavar="FILE", help="Write the report as JUnit-like XML.")
 @common_options
 def COMMAND(text: str | None, values: Any, domains: Any, quiet: bool, no_cache: bool, **wanted: Any) -> int:
     """Test every claim of a theory by witnesses that can refute it.
@@ -41,6 +50,12 @@ def COMMAND(text: str | None, values: Any, domains: Any, quiet: bool, no_cache: 
     Enclosures, emitted code, samples of the formula as typed, and random networks. Exit code 1 if a claim is
     refuted or has no check. Ctrl-C ends with the evidence so far.
     """
+    environ.setdefault(
+        "OMP_WAIT_POLICY", "PASSIVE"
+    )  # threads that spin while they wait double the time of a busy machine
+    if wanted["old"]:
+        return _again(text, values, quiet, wanted)
+    wanted = {**wanted, "seed": wanted["seed"] or 0, "device": wanted["device"] or "auto"}
     if wanted["statements"] or wanted["statement_file"]:
         return _statements(text, values, domains, quiet, wanted)
     if text is None:
@@ -48,18 +63,26 @@ def COMMAND(text: str | None, values: Any, domains: Any, quiet: bool, no_cache: 
     subject = _subject(text, domains)
     from verify import verify
 
-    with _progress(quiet) as tell:
-        report = verify(
-            subject,
-            device=wanted["device"],
-            budget=wanted["budget"],
-            seed=wanted["seed"],
-            parameters=values,
-            resolve=wanted["resolve"],
-            until=wanted["until"],
-            progress=tell,
-        )
+    names = ("device", "budget", "seed", "resolve", "until", "executor", "checkpoint", "resume")
+    with progress_on_stderr(quiet) as tell:
+        report = verify(subject, parameters=values, progress=tell, **{name: wanted[name] for name in names})
     return _finish(report, wanted, quiet)
+
+
+def _again(text: str | None, values: Any, quiet: bool, wanted: dict[str, Any]) -> int:
+    """A report run again, from --from."""
+    if text is not None or values or wanted["statements"] or wanted["statement_file"]:
+        raise EocError("--from takes what it tests from the report", instead="eoc verify --from REPORT.json --seed 1")
+    from verify.again import again
+
+    with progress_on_stderr(quiet) as tell:
+        found = again(wanted["old"], wanted["seed"], wanted["device"], tell)
+    code = _finish(found.report, wanted, quiet)
+    if not quiet:
+        click.echo(found.summary, err=True)
+        for title, witness, old, new in found.different[:5] if found.seed == found.report.seed else ():
+            click.echo(f"  {title}, {witness}: {old!r} is now {new!r}", err=True)
+    return code
 
 
 def _finish(report: Any, wanted: dict[str, Any], quiet: bool) -> int:
@@ -107,35 +130,9 @@ def _write(report: Any, wanted: dict[str, Any], quiet: bool) -> None:
         written.append(write(wanted["json_file"], report.to_json() + "\n"))
     if not quiet and wanted["json_file"] != "-":
         console().print(report.table)
+    if wanted["xml_file"]:
+        from verify.report.junit import junit
+
+        written.append(write(wanted["xml_file"], junit(report)))
     for path in [] if quiet else written:
         click.echo(f"wrote {path}", err=True)
-
-
-class _progress:
-    """A progress line on stderr where that is a terminal; calls are (done, total, what)."""
-
-    def __init__(self, quiet: bool) -> None:
-        self.quiet = quiet
-
-    def __enter__(self) -> Any:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        console = Console(stderr=True)
-        if self.quiet or not console.is_terminal:
-            self.bar = None
-            return None
-        columns = (BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("{task.description}"))
-        self.bar = Progress(*columns, console=console, transient=True)
-        self.bar.start()
-        task = self.bar.add_task("")
-        bar = self.bar
-
-        def tell(done: int, total: int, what: str) -> None:
-            bar.update(task, completed=done, total=max(total, 1), description=what)
-
-        return tell
-
-    def __exit__(self, *error: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()

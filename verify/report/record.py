@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from derive.records import EocError
 from derive.show.files import write
 from verify.judge import FAMILY_ERROR, Judgement, Verdict
 
-SCHEMA = "eoc.verification/1"
+SCHEMA = "eoc.verification/2"
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,9 @@ class Report:
     versions: tuple[tuple[str, str], ...]
     interrupted: bool = False
     latex: str = ""
+    resolve: float = 1e-3
+    until: float | None = None
+    source: dict[str, Any] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -125,12 +129,12 @@ class Report:
         return table(self)
 
     def to_json(self) -> str:
-        """JSON of schema eoc.verification/1 (docs/verification.md); numbers that are not finite become strings."""
+        """JSON of schema eoc.verification/2 (docs/verification.md); numbers that are not finite become strings."""
         record = {"schema": SCHEMA, "passed": self.passed, "counts": self.counts, "family_error": FAMILY_ERROR}
-        return json.dumps(_plain({**record, **asdict(self)}), indent=1, ensure_ascii=False, allow_nan=False)
+        return json.dumps({**plain(record), **plain(self)}, indent=1, ensure_ascii=False, allow_nan=False)
 
     def save(self, path: str | Path) -> Path:
-        """Write the report as .html or .json; returns the path."""
+        """Write the report as .html, .json or .xml (JUnit); returns the path."""
         path = Path(path)
         if path.suffix == ".json":
             text = self.to_json() + "\n"
@@ -138,9 +142,13 @@ class Report:
             from verify.report.page import page
 
             text = page(self)
+        elif path.suffix == ".xml":
+            from verify.report.junit import junit
+
+            text = junit(self)
         else:
             raise EocError(
-                f"no report format {path.suffix!r}", where=str(path), instead="a file name ending in .html or .json"
+                f"no report format {path.suffix!r}", where=str(path), instead="a file name in .html, .json or .xml"
             )
         return write(path, text)
 
@@ -149,13 +157,16 @@ class Report:
         return f"<Report {self.subject}: {counts}; seed {self.seed}, {self.seconds:.1f} s>"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A record as dicts, lists, numbers and text; numbers that are not finite become text."""
     if isinstance(value, Verdict):
         return value.value
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float) and not abs(value) < float("inf"):
         return str(value)
     return value

@@ -54,7 +54,7 @@ def resolution(item: Evidence) -> str:
     if value == 0:
         return "exact"
     if not value < float("inf"):
-        return "no turn"
+        return "no turn" if "turn" in item.note else "no answer"
     return f"{100 * value:.2g} %" if value > 1e-5 else f"{value:.0e}"
 
 
