@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from derive.records import EocError
 from derive.commands import _batch as batch
+from derive.records import EocError
 
 LINES = [
     {"of": "x*Phi(x)", "ask": "mean", "at": {"q": 1}, "id": 7},
