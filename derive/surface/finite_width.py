@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from derive.depth.finite.initialisation import WidthAware
     from derive.depth.finite.inputs import FiniteInputs
     from derive.depth.finite.scale_invariant import ScaleInvariant
+    from derive.surface.finite_block import BlockLaw
     from derive.surface.finite_inputs import TwoInputs
 
 VERTEX = Symbol("V4", nonnegative=True)
@@ -253,6 +254,13 @@ class FiniteWidth:
         from derive.surface.finite_inputs import several_inputs
 
         return several_inputs(self, kernel, layers, widths, (sigma_w, sigma_b), distinct, certified, digits, parameters)
+
+    @cached_property
+    def block_law(self) -> BlockLaw:
+        """What one residual block does to the Gram matrix of its stream: a `BlockLaw` of drift, shift and noise."""
+        from derive.surface.finite_block import BlockLaw
+
+        return BlockLaw(self.theory)
 
     @cached_property
     def criticality(self) -> ClassLaw:
