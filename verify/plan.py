@@ -23,7 +23,7 @@ def forecast(run: SampledRun, until: float, comparisons: int) -> float:
         return math.inf
     need = float(have)
     for _ in range(4):
-        need = (sum(thresholds(max(2, round(min(need, 1e9))), comparisons)) * spread / until) ** 2
+        need = (sum(thresholds(round(min(max(need, have), 1e9)), comparisons)) * spread / until) ** 2
     return math.inf if need > MOST_BATCHES else max(0.0, need - have) * run.seconds / have
 
 
