@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sympy import Derivative, Expr, Integer, Pow, Symbol, count_ops, expand_mul
+from sympy import Derivative, Expr, Integer, Pow, Symbol, count_ops, expand_mul, factor_terms, gcd_terms
 
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
 from derive.gaussian.answer import answer
@@ -12,6 +12,9 @@ from derive.gaussian.decompose import KINKS
 from derive.gaussian.node import GaussianE, pair, single
 from derive.gaussian.tidy import cost
 from derive.program.symbols import DELTA, Q1, Q2, K, Q, U, V, X
+
+FEW = 60
+"""Operations up to which a form in a special law is gathered anew."""
 
 
 def canonical(node: GaussianE) -> GaussianE:
@@ -62,7 +65,15 @@ def _in_law(node: GaussianE, closed: Expr | None) -> Expr | None:
         return closed.subs(Q, node.cov[0, 0])
     q1, q2, k = node.cov[0, 0], node.cov[1, 1], node.cov[0, 1]
     delta = DELTA if (q1, q2, k) == (Q1, Q2, K) else q1 * q2 - k**2
-    return closed.subs({Q1: q1, Q2: q2, K: k, DELTA: delta}, simultaneous=True)
+    moved = closed.subs({Q1: q1, Q2: q2, K: k, DELTA: delta}, simultaneous=True)
+    return moved if {q1, q2, k} <= {Q1, Q2, K, -K} else _gathered(moved)
+
+
+def _gathered(expr: Expr) -> Expr:
+    """Terms that a special law made alike taken together: sqrt(q) + sqrt(2 q) -> sqrt(q) (1 + sqrt(2))."""
+    if count_ops(expr) > FEW:
+        return expr
+    return min((expr, gcd_terms(expr), factor_terms(expand_mul(expr))), key=cost)
 
 
 def differentiate_closed(closed: Expr, part: Derivative) -> Expr:

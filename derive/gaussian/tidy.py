@@ -37,6 +37,10 @@ def tidy(closed: Closed) -> Expr:
     if common is not None and len(summands) <= MANY:
         rest = _sum([(outer, coefficient / common, special) for outer, coefficient, special in summands], printer)
         forms.append(printer.coefficient(common, frozenset()) * rest)
+    shared = frozenset.intersection(*(radicals for (radicals, _), _, _ in summands)) if summands else frozenset()
+    if shared and common is not None and len(summands) <= MANY:
+        bare = [((radicals - shared, exponent), c / common, special) for (radicals, exponent), c, special in summands]
+        forms.append(printer.coefficient(common, shared) * _sum(bare, printer))
     return min(forms, key=cost)
 
 
