@@ -38,6 +38,14 @@ def monotone(function: Callable[[acb], acb]) -> Callable[[acb], acb]:
     return enclose
 
 
+def whole_power(base: acb, power: int) -> acb:
+    """base**power, a wide ball inverted first and a real one by its ends: else 1/(1 + x^2)^2 has none on wide balls."""
+    if power < -1:
+        base, power = 1 / base, -power
+    wide = power > 1 and base.imag.is_zero() and base.real.rad() > WIDE and not base.real.contains(0)
+    return monotone(lambda z: z**power)(base) if wide else base**power
+
+
 def by_slope(function: Callable[[acb], acb], slope: Callable[[acb], acb]) -> Callable[[acb], acb]:
     """The same function, on a wide ball by |f(z) - f(m)| <= |z - m| sup |f'| where that is narrower.
 

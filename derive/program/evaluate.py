@@ -9,6 +9,7 @@ from typing import Any
 import mpmath
 from flint import acb, arb, ctx, fmpq
 
+from derive.program.balls import whole_power
 from derive.program.program import Instruction, Program, Value
 from derive.program.registry import operations
 from derive.records import EocError
@@ -133,9 +134,12 @@ def _closure(item: Instruction, program: Program) -> Callable[[list, bool], Any]
         exponent = program.instructions[args[1]]
         if exponent.operation == "literal" and isinstance(exponent.value, Fraction) and exponent.value.denominator == 1:
             base, power = args[0], int(exponent.value)
+            # bounds are asked of wide balls, with `analytic`; values are asked at points
             if power == 2:
-                return lambda values, analytic: values[base] * values[base]
-            return lambda values, analytic: values[base] ** power
+                return lambda values, analytic: (
+                    whole_power(values[base], 2) if analytic else values[base] * values[base]
+                )
+            return lambda values, analytic: whole_power(values[base], power) if analytic else values[base] ** power
     ball = operations()[item.operation].ball
     if len(args) == 1:
         only = args[0]

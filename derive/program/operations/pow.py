@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sympy
 
+from derive.program.balls import whole_power
 from derive.program.operation import Operation
 
 
 def _ball(args, analytic):
     base, exponent = args
     if exponent.is_exact() and exponent.imag.is_zero() and exponent.real.is_integer():
-        return base ** int(exponent.real.unique_fmpz())
+        return whole_power(base, int(exponent.real.unique_fmpz()))
     return base.pow(exponent, analytic=analytic)
 
 
