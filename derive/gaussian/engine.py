@@ -51,7 +51,7 @@ def derive_closed(node: GaussianE, *, trace: bool = False, budget_seconds: float
 
     Raises Blocked with the parts that no rule takes, Diverges where a condition of convergence fails.
     """
-    deadline = time.monotonic() + budget_seconds
+    deadline = time.thread_time() + budget_seconds
     scalars, terms = problems(node)
     run = Run(scalars, Printer(scalars) if trace else None, deadline)
     outcome = Outcome(tuple((factor, (problem,)) for factor, problem in terms))
@@ -67,7 +67,7 @@ def solve(problem: Problem, run: Run) -> tuple[Closed, Step | None]:
     """The closed form of one problem by the first rule that takes it, and so on down the tree."""
     if problem in run.known:
         return run.known[problem]
-    if time.monotonic() > run.deadline:
+    if time.thread_time() > run.deadline:
         raise Blocked(["the time budget"])
     for rule in rules():
         outcome = rule.apply(problem, run.scalars)

@@ -15,6 +15,7 @@ from sympy import Abs, Add, Expr, Heaviside, Max, Min, Mul, Piecewise, Symbol, c
 
 from derive.activation.corners import split_at_poles
 from derive.activation.pieces import piece_function, rational
+from derive.gaussian.enclosure.budget import SECONDS, limited
 from derive.gaussian.enclosure.growth import ball
 from derive.gaussian.enclosure.hermite_coefficients import hermite
 from derive.gaussian.enclosure.one import enclose_one
@@ -50,8 +51,14 @@ def enclose(node: GaussianE, values: Mapping[str, Number | int], digits: int = 1
         EocError: a symbol without a value.
         DomainError: no such law.
         Unsupported: three or more variables that are not asked for their largest, a body that is no sum of
-            products, a growth that does not certify a finite expectation.
+            products, a growth that does not certify a finite expectation, or the limit of processor time (longer
+            for many digits) before any ball is reached.
     """
+    with limited(SECONDS * max(1.0, digits / 16) ** 2):
+        return _enclose(node, values, digits)
+
+
+def _enclose(node: GaussianE, values: Mapping[str, Number | int], digits: int) -> arb:
     given = {str(name): value if isinstance(value, arb) else Fraction(value) for name, value in values.items()}
     given = _with_covariance(given, digits)
     size = node.cov.rows

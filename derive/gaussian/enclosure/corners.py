@@ -11,6 +11,7 @@ import flint
 from flint import acb, arb
 
 from derive.activation.growth import Growth, Log
+from derive.gaussian.enclosure.budget import check
 from derive.records import Unsupported
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ def corner_integral(corner: Approach, weight: Callable[[acb], acb], bound: arb, 
             "the integrand is not certainly integrable up to a point where it is singular",
             why="|f| <= distance**-b with b < 1 is not proved there",
         )
+    check("the neighbourhood of a singular point")
     start = -length.log()
     tolerance = tolerance.max(bound * length * arb(2) ** -600)  # a tolerance of zero is never met
     deep, step = (corner.start - start).max(arb(1)).ceil().mid(), arb(4)

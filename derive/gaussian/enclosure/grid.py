@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import flint
 from flint import acb, arb, arb_mat
 
+from derive.gaussian.enclosure.budget import check
 from derive.gaussian.enclosure.corner_panels import Panel
 from derive.gaussian.enclosure.panels import Interval, damp, panels_between, rough_supremum
 from derive.gaussian.enclosure.quadrature import rule
@@ -86,6 +87,7 @@ def _sum(first: Side, second: Side, c: arb, s: arb, n: int, goal: float) -> tupl
     flips = -1.0 if c < 0 else 1.0
     nodes = rule(n, flint.ctx.prec)[0]
     for p, row in zip(first.panels, first.rows, strict=True):
+        check("a row of the grid")
         for q, column in zip(second.panels, second.rows, strict=True):
             # the size of the pair's contribution, in logarithms: the factors alone may overflow
             size = _exponent(p, q, slope, flips, small_sq) + log(p.size + 1e-300) + log(q.size + 1e-300)

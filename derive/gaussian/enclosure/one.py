@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import flint
 from flint import acb, arb
 
+from derive.gaussian.enclosure.budget import OutOfTime
 from derive.gaussian.enclosure.corners import clipped, corners, diverges, is_integrable, poles, sign_next_to
 from derive.gaussian.enclosure.flat import flat_part
 from derive.gaussian.enclosure.growth import ball, tail
@@ -61,7 +62,12 @@ def enclose_one(
     result, before = arb("nan"), None
     for _ in range(ATTEMPTS):
         with flint.ctx.workprec(precision):
-            value, scale = _attempt(f, ball(q), ball(mean), [ball(w) for w in weight], digits)
+            try:
+                value, scale = _attempt(f, ball(q), ball(mean), [ball(w) for w in weight], digits)
+            except OutOfTime:
+                if not result.is_finite():
+                    raise
+                break  # the ball reached so far
             if before is None or value.rad() < result.rad():
                 result = value
             reached = value.is_finite() and value.rad() <= scale * arb(10) ** -digits

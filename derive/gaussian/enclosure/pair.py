@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import flint
 from flint import acb, arb
 
+from derive.gaussian.enclosure.budget import OutOfTime
 from derive.gaussian.enclosure.corners import clipped, corners, is_integrable, poles
 from derive.gaussian.enclosure.flat import flat_error, flattened
 from derive.gaussian.enclosure.grid import tensor
@@ -110,7 +111,12 @@ def _inside(f, g, q1, q2, c, digits: int) -> arb:
                     instead="give the correlation as an exact rational number",
                 )
         with flint.ctx.workprec(precision + max(0, int(-log2(float(s.lower()))))):
-            value, goal = _attempt(f, g, (ball(q1), ball(q2)), ball(c), _sine(c), digits)
+            try:
+                value, goal = _attempt(f, g, (ball(q1), ball(q2)), ball(c), _sine(c), digits)
+            except OutOfTime:
+                if not result.is_finite():
+                    raise
+                break  # the ball reached so far
         if before is None or value.rad() < result.rad():
             result = value
         if value.rad() <= goal or (before is not None and not value.rad() < before / 16):

@@ -9,6 +9,7 @@ from math import exp, inf, sqrt
 import flint
 from flint import acb, arb
 
+from derive.gaussian.enclosure.budget import check
 from derive.gaussian.enclosure.corner_panels import Panel, Setting, corner_panel
 from derive.gaussian.enclosure.quadrature import best_bound, upper
 
@@ -50,6 +51,7 @@ def panels_between(
             todo.append(((left + right) / 2, (right - left) / 2))
     while todo:
         centre, half = todo.pop()
+        check("a panel of the grid")
         if float(half) <= widest:
             piece = sum(1 for edge in edges if edge.mid() < centre)
             panel = _panel(f, sigma, (centre, half, piece), n, (damping, small_sq), goal / 30, usual)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import flint
 from flint import acb, arb
 
+from derive.gaussian.enclosure.budget import check
 from derive.gaussian.enclosure.corners import Approach, corner_integral
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def _next_to_end(line: Line, near: Approach, place: arb, side: int, width: arb, 
 
 
 def _smooth(line: Line, piece: int, left: arb, right: arb, tolerance: arb) -> arb:
+    check("an interval of the line")
     f = line.f
     if piece in f.undecided:
         whole = left.union(right)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import flint
 from flint import acb, arb
 
+from derive.gaussian.enclosure.budget import check
 from derive.gaussian.enclosure.quadrature import ellipse, remainder, rule, upper
 
 if TYPE_CHECKING:
@@ -69,8 +70,15 @@ class Law:
         """(w, v, length of the cell in w) at the fraction t of the way."""
         (w0, v0), (w1, v1) = self.at(cell.below, x), self.at(cell.above, x)
         way, back = cell.start + (cell.stop - cell.start) * t, 1 - cell.stop + (cell.stop - cell.start) * (1 - t)
-        # not w0 + (w1 - w0) way: next to a line the balls of the far edge would be in it
-        return w0 * back + w1 * way, v0 * back + v1 * way, (w1 - w0) * (cell.stop - cell.start)
+        across, rise = w1 - w0, v1 - v0
+        if cell.below.level is None and cell.above.level is None:
+            rise = self.sigma2 * self.s * across  # x, a wide ball here, cancels
+        elif cell.below.level is not None and cell.above.level is not None:
+            across = rise / (self.sigma2 * self.s)
+        # from the edge that is known exactly: balls of the other one enter by their share of the way
+        v = v1 - rise * back if cell.below.level is None and cell.above.level is not None else v0 + rise * way
+        w = w1 - across * back if cell.below.height is None and cell.above.height is not None else w0 + across * way
+        return w, v, across * (cell.stop - cell.start)
 
 
 def conditional(law: Law, n: int, goal: float, even: bool) -> arb | None:
@@ -90,6 +98,7 @@ def conditional(law: Law, n: int, goal: float, even: bool) -> arb | None:
     total, error, top, count = arb(0), 0.0, 0.0, 0
     while cells:
         cell = cells.pop()
+        check("a cell of the plane")
         bound, size, points, across = _bound(law, cell, n, goal / 60)
         if bound <= goal / 60:
             total = total + (_quadrature(law, cell, n, points) if points else 0)

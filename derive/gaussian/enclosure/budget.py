@@ -1,0 +1,44 @@
+"""A limit of processor time for one enclosure: a question ends with a ball or with what it stopped at."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from derive.records import Unsupported
+
+SECONDS = 30.0
+_END: ContextVar[float] = ContextVar("end of the time for an enclosure", default=float("inf"))
+
+
+class OutOfTime(Unsupported):
+    """The time for an enclosure has run out."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """At most so many seconds of this thread's processor time inside, fewer where an outer limit ends earlier.
+
+    Processor time: a busy machine changes how long an answer takes, not what it is.
+    """
+    token = _END.set(min(_END.get(), time.thread_time() + seconds))
+    try:
+        yield
+    finally:
+        _END.reset(token)
+
+
+def check(where: str) -> None:
+    """Raise OutOfTime, with the place, where the limit has passed."""
+    if time.thread_time() > _END.get():
+        raise OutOfTime(
+            "the enclosure took too long",
+            where=where,
+            why="it has a limit of processor time, and the function or the law needs more",
+            instead="ask for fewer digits or smaller variances",
+        )
+
+
+__all__ = ["SECONDS", "OutOfTime", "check", "limited"]
