@@ -88,7 +88,7 @@ class BiasReport:
         deep = np.arange(1, len(self.gradients.layers) + 1)
         pull.plot(deep, self.gradients.ratio, marker="o")
         pull.axhline(self.gradients.predicted_ratio, color="black")
-        pull.set(xlabel="layer", ylabel="squared gradient, favoured class over others")
+        pull.set(xlabel="layer", ylabel="squared gradient: favoured/others")
         if path is not None:
             save(figure, path, "guessing bias of a model")
         return figure

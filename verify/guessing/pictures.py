@@ -36,6 +36,8 @@ def absorption_figure(found: Absorption, path: Any = None) -> Any:
         axes.set_xscale("symlog", linthresh=1)
         axes.set_xlim(0, found.runs[0].steps[-1])
         axes.set_xlabel("training step")
+        ticks = [0, *(10**k for k in range(6) if 10**k < found.runs[0].steps[-1])]
+        axes.set_xticks(ticks, [str(tick) for tick in ticks])
     shares.set_ylabel("share of the most predicted class")
     right.set_ylabel("accuracy on held-out inputs")
     right.legend(fontsize=7, loc="upper left")

@@ -44,9 +44,7 @@ def starts(theory: Any, depth: int, sigma_b: float, factors: Sequence[tuple[str,
     for name, factor in factors:
         w = edge * factor**0.5
         point, drift = theory.guessing_bias.at(w, sigma_b), theory.guessing_bias.depth(depth, w, sigma_b)
-        # a double next to the edge rounds to one side of it
-        phase = "transient-deep prejudice" if abs(point.chi - 1) < 1e-9 else point.name
-        found.append(Start(name, w, sigma_b, phase, float(drift.gamma[-1]), point.chi))
+        found.append(Start(name, w, sigma_b, point.name, float(drift.gamma[-1]), point.chi))
     return found
 
 

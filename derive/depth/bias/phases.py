@@ -86,8 +86,10 @@ def bias_grid(maps: LayerMaps, sigma_w: Array, sigma_b: Array, q0: float = 1.0) 
         return _scale_free(maps, w, b, q0)
     assert isinstance(maps, Tabulated)
     grid = phase_grid(maps.maps, w, b, q0)
-    approach = np.where(grid.c == 1, grid.chi, np.nan)
-    return BiasGrid(w, b, grid.q, grid.chi, grid.chi_parallel, grid.c, approach, *_labels(grid.c, grid.chi))
+    # C is convex on [0, 1] with C(1) = 1: where its slope there is 1 it lies above c, and c -> 1 slowly
+    c = np.where((np.abs(grid.chi - 1) < CRITICAL) & (grid.q > 0) & np.isfinite(grid.q), 1.0, grid.c)
+    approach = np.where(c == 1, grid.chi, np.nan)
+    return BiasGrid(w, b, grid.q, grid.chi, grid.chi_parallel, c, approach, *_labels(c, grid.chi))
 
 
 def _scale_free(maps: ScaleFree, sigma_w: Array, sigma_b: Array, q0: float) -> BiasGrid:
