@@ -85,10 +85,14 @@ def _sum(a: tuple[arb, ...], b: tuple[arb, ...]) -> tuple[arb, arb, arb]:
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """q -> E f(x), x ~ N(0, q), for an f >= 0 with numbers for its parameters; its models on intervals of log q."""
+    """q -> E f(x), x ~ N(0, q), with numbers for the parameters of f; its models on intervals of log q.
+
+    signed  whether f may be negative: |E f| is then bounded by the root of E f^2
+    """
 
     body: Expr
     values: Mapping[str, Any]
+    signed: bool = False
     memo: dict = field(default_factory=dict, repr=False)
 
     def at(self, q: arb) -> arb:
@@ -101,6 +105,12 @@ class Moment:
         if not value.is_finite():
             raise Unsupported("the expectation is not finite at this variance", where=q.str(5))
         return value
+
+    def _size(self, q: arb) -> arb:
+        """A bound of E |f| at one variance."""
+        if not self.signed:
+            return self.at(q)
+        return moment(self.body**2, tuple(self.values.items())).at(q).upper().sqrt()
 
     def _panels(self) -> Panels:
         if "panels" not in self.memo:
@@ -138,7 +148,7 @@ class Moment:
             reach = half * (rho + 1 / rho) / 2
             widest = (centre + reach).exp() / arb(angle).cos()
             try:
-                top = self.at(widest.upper())
+                top = self._size(widest.upper())
             except Unsupported as error:
                 refusal = error
                 continue
@@ -203,9 +213,9 @@ def variance_model(start: float, end: float) -> Model:
 
 
 @lru_cache(maxsize=64)
-def moment(body: Expr, values: tuple[tuple[str, Any], ...]) -> Moment:
+def moment(body: Expr, values: tuple[tuple[str, Any], ...], signed: bool = False) -> Moment:
     """The moment of a function with the given parameters, kept between questions."""
-    return Moment(body, dict(values))
+    return Moment(body, dict(values), signed)
 
 
 Family = Callable[[float, float], Model]

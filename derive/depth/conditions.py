@@ -80,16 +80,17 @@ def _is_positive_sum(expr: Expr) -> bool:
 
 
 def _nonnegative(term: Expr) -> bool:
-    return all(_factor_nonnegative(factor) for factor in Mul.make_args(term))
+    return all(nonnegative(factor) for factor in Mul.make_args(term))
 
 
-def _factor_nonnegative(factor: Expr) -> bool:
+def nonnegative(factor: Expr) -> bool:
+    """Whether an expression in expectations is proved never to be negative, sign by sign."""
     if factor.is_nonnegative:
         return True
     if isinstance(factor, GaussianE):
         return all(_square(part) for part in Mul.make_args(factor.body))
     if isinstance(factor, Pow):
-        return bool(factor.exp.is_even) or _factor_nonnegative(factor.base)
+        return bool(factor.exp.is_even) or nonnegative(factor.base)
     return bool(factor.is_Add) and all(_nonnegative(arg) for arg in factor.args)
 
 
@@ -100,4 +101,4 @@ def _square(part: Expr) -> bool:
     return bool(part.is_nonnegative)
 
 
-__all__ = ["NEVER_BELOW_ONE", "Affine", "above_one", "affine"]
+__all__ = ["NEVER_BELOW_ONE", "Affine", "above_one", "affine", "nonnegative"]

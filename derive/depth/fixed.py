@@ -11,6 +11,7 @@ import flint
 import numpy as np
 from sympy import Expr
 
+from derive.depth import rising
 from derive.depth.approach import at_fixed_point, to_zero
 from derive.depth.correlations import Limit, attracting
 from derive.depth.fixed_set import at_the_ends, fixed_zeros
@@ -37,9 +38,10 @@ def operating_point(
 ) -> OperatingPoint:
     """Fixed points q = V(q) with stability and basins, and the one that attracts q0.
 
-    For an activation behind a Dense the set is complete on the interval that `certificate` names; for other blocks
-    its roots are the sign changes of V(q) - q on a logarithmic grid of q from 1e-8 to 1e8, each certified in balls
-    (two roots closer than the grid could be missed). c* is the attracting fixed point of C(c) at q1 = q2 = q*:
+    The set is complete on the interval of q that `certificate` names, with the argument: models in log q behind one
+    Dense, a V that is shown to rise or interval arithmetic for other blocks. Where neither decides, the roots are sign
+    changes of V(q) - q on a logarithmic grid of q from 1e-8 to 1e8, each certified in balls, and the certificate says
+    that two roots closer than the grid could be missed. c* is the attracting fixed point of C(c) at q1 = q2 = q*:
     c = 1 where chi <= 1, else the one root below 1, certified by a sign change.
     Depth scales xi = -1/ln|slope|: Schoenholz et al. 2017 (arXiv 1611.01232), eqs. 7 and 9.
     """
@@ -88,6 +90,12 @@ def _all_roots(
         why = found.reason
     except Unsupported as error:
         why = error.what
+    try:
+        found, how = rising.of_block(variance, values)
+        roots = [closed_in(excess, low, high, guard=2) for low, high in found.brackets]
+        return roots, how, rising.at_the_ends(variance, values)
+    except Unsupported as error:
+        why = f"{why}; {error.what}"
     roots = sign_changes(excess, lambda points: after(points) - np.array(points))
     return roots, f"sign changes on a grid, pairs closer than it could be missed ({why})", ("", "")
 

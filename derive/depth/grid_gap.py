@@ -56,19 +56,20 @@ class GapTable:
 
 @dataclass(frozen=True)
 class GapCurve:
-    """R(t) at n fixed variances: coefficients (n, panels, degree)."""
+    """R(t) at n fixed variances: coefficients (n, panels, degree), or at the chosen `rows` of them."""
 
     edges: np.ndarray
     coefficients: np.ndarray
     jumps: int
+    rows: np.ndarray | None = None
 
     def __getitem__(self, which: np.ndarray) -> GapCurve:
-        return replace(self, coefficients=self.coefficients[which])
+        return replace(self, rows=which if self.rows is None else self.rows[which])
 
     def __call__(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """R and dR/dt at one t for each variance."""
         panel, local = Panels(self.edges, self.coefficients[0]).locate(t)
-        chosen = self.coefficients[np.arange(len(t)), panel]
+        chosen = self.coefficients[np.arange(len(t)) if self.rows is None else self.rows, panel]
         rows = np.arange(len(t))
         slopes = np.polynomial.chebyshev.chebder(chosen, axis=1)
         width = (self.edges[panel + 1] - self.edges[panel]) / 2

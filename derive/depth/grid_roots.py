@@ -11,7 +11,7 @@ from derive.depth.grid_maps import GridMaps
 
 Array = Any
 LOWEST, HIGHEST, PER_DECADE = -11.875, 10.875, 8
-SLICE = 2000
+SLICE = 500
 """Nodes scanned at once: it bounds the memory."""
 NOISE = 3e-13
 """|log(V/q)| below which floats see no motion: a scale-invariant function at its critical sigma_w."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -187,3 +188,25 @@ def test_many_random_nodes(text):
     rng = np.random.default_rng(7)
     for _ in range(25):
         agrees(t, d, *rng.integers(0, 200, 2))
+
+
+def counts_hold(t, d, i):
+    """Every node of row i has the certified number of fixed points: it only changes at the certified bifurcations."""
+    b = Fraction(repr(float(d.sigma_b[i])))
+    cuts = [Fraction(float(x.sigma_w)) for x in t.bifurcations(sigma_b=b)]
+    ends = [Fraction(float(d.sigma_w[0])) / 2, *cuts, Fraction(float(d.sigma_w[-1])) * 2]
+    for low, high in pairwise(ends):
+        here = (d.sigma_w > float(low) * (1 + 1e-12)) & (d.sigma_w < float(high) * (1 - 1e-12))
+        if here.any() and high - low > Fraction(1, 10**6):
+            found = t.at(sigma_w=(low + high) / 2, sigma_b=b).fixed_points
+            truth = len([p for p in found if 0 < float(p.q) < float("inf")])
+            assert (d.count[i, here] == truth).all(), (b, float(low), float(high), truth)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["tanh", "silu", "gelu"])
+def test_the_number_of_fixed_points_is_right_along_whole_rows(text):
+    t = theory(text)
+    d = t.phase(n=200)
+    for i in (0, 1, 7, 40, 120, 199):
+        counts_hold(t, d, i)
