@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import flint
 import numpy as np
 from sympy import Expr, Integer, Symbol
 
-from derive.depth.finite import block, inputs_at
-from derive.gaussian.numbers import number
+from derive.depth.finite import block, inputs_at, residual, through
+from derive.depth.finite.moments import Moments
+from derive.depth.finite.recursion import Coefficients
+from derive.gaussian.numbers import number, plain_ball
 from derive.layers.dense import Dense
 from derive.layers.elementwise import Elementwise
 from derive.layers.residual import Residual
-from derive.program.symbols import Q1, Q2, SIGMA_B, SIGMA_W, K
-from derive.records import Unsupported
-from derive.surface.exact import deviation
+from derive.program.symbols import Q1, Q2, SIGMA_B, SIGMA_W, K, X
+from derive.records import EocError, Unsupported
+from derive.surface.exact import deviation, exact
 from derive.surface.finite_inputs import LAW, PAIRS, RATIO, VERTICES, TwoInputs, _kernel, _named
 from derive.surface.results import Result
 
+if TYPE_CHECKING:
+    from derive.depth.finite.residual_rates import ResidualRates
+
+TERMS, TERMS_KINKED = 80, 240
+"""Hermite coefficients of phi^2 that the two-time covariances are summed over."""
 PLACES = {"11": (0, 0), "22": (1, 1), "12": (0, 1)}
 
 
@@ -40,12 +49,13 @@ class BlockLaw:
 
     For a block x' = a x + b F(x) whose branch F is made of Dense layers and activations and ends in a Dense. eta is
     Gaussian to leading order, centred, with covariance `noise`. `drift`, `shift`, `noise` are Results in q for one
-    input; `pair(p)` gives them for two inputs in q1, q2, c; `at(S, ...)` numbers for any set of inputs.
+    input; `pair_drift` and so on give them for two inputs in q1, q2, c; `at(S, ...)` numbers for any set of inputs;
+    `depth` follows a stack of such blocks with what rows remember; `rates` its growth per block for ReLU and its kin.
 
     A branch that begins with a Dense makes S a closed Markov chain: the law is exact up to higher orders of 1/n
     inside the branch, and the shift of a branch with one activation is 0. A branch that begins with an activation
     reads the rows themselves: the law holds for rows that are Gaussian apart from their fixed Gram matrix, exactly so
-    in the first block behind a Dense; further on rows remember earlier blocks, see `FiniteWidth.residual_depth`.
+    in the first block behind a Dense; further on rows remember earlier blocks, see `depth`.
     r_n is the width of the stream over that of the branch, where the branch begins with a Dense.
     """
 
@@ -166,22 +176,88 @@ class BlockLaw:
 
         distinct   how many different inputs may meet in an entry of the noise, 2 to 4; the other entries are nan
         """
-        exact = _kernel(gram)
-        stream = np.array([[float(v) for v in row] for row in exact])
+        stream = np.array([[float(v) for v in row] for row in _kernel(gram)])
+        values = self._values(sigma_w, sigma_b, parameters)
+        shortcut, scale = (_float(s, values) for s in self._scales)
+        turns = []
+        for turn in self.branch.turns:
+            weights = _float(turn.weight, values), _float(turn.bias, values)
+            turns.append(inputs_at.floats(turn.phi, turn.slope, *weights, values, len(stream), distinct))
+        entry = None
+        if self.branch.entry is not None:
+            entry = _float(self.branch.entry[0], values), _float(self.branch.entry[1], values)
+        return block.several_inputs(stream, entry, turns, shortcut, scale, float(Fraction(ratio)), distinct)
+
+    def _values(self, sigma_w: Any, sigma_b: Any, parameters: Mapping[str, Any]) -> dict[str, Fraction]:
         values = {**self.theory._values(parameters), "sigma_b": deviation(sigma_b, "sigma_b")}
         if sigma_w is not None:
             values["sigma_w"] = deviation(sigma_w, "sigma_w")
+        return values
 
-        def value(expr: Expr) -> float:
-            return float(number(expr, values).mid)
+    def _turn(self) -> block.Turn:
+        if len(self.branch.turns) != 1:
+            raise Unsupported(
+                "depth of blocks with several activations in a branch", where=str(self._residual),
+                instead="at(...) for one block, or a branch of one activation",
+            )  # fmt: skip
+        return self.branch.turns[0]
 
-        shortcut, scale = (value(s) for s in self._scales)
-        turns = []
-        for turn in self.branch.turns:
-            weights = value(turn.weight), value(turn.bias)
-            turns.append(inputs_at.floats(turn.phi, turn.slope, *weights, values, len(stream), distinct))
-        entry = None if self.branch.entry is None else (value(self.branch.entry[0]), value(self.branch.entry[1]))
-        return block.several_inputs(stream, entry, turns, shortcut, scale, float(Fraction(ratio)), distinct)
+    def depth(
+        self, q0: Any, blocks: int, sigma_w: Any = None, sigma_b: Any = 0, *, ratio: Any = 1, **parameters: Any
+    ) -> residual.ResidualDepth:
+        """The mean square of the stream after 0 to `blocks` blocks on one input, rows i.i.d. N(0, q0) before the first.
+
+        Exact to order 1/width for branches that begin with an activation, whose rows remember every earlier block, and
+        for those that begin with a Dense, which forget them; `closure_*` is what a closed equation for the mean square
+        alone gives. Cost: blocks^2. Scales with a depth in them take it as a parameter: depth(1, 100, 1.4, L=100).
+        """
+        turn, start = self._turn(), exact(q0, "q0")
+        if start <= 0 or not isinstance(blocks, int) or blocks < 1:
+            raise EocError(f"q0 = {q0}, blocks = {blocks}", why="a variance and a number of blocks", instead="1, 20")
+        values = self._values(sigma_w, sigma_b, parameters)
+        shortcut, scale = (_float(s, values) for s in self._scales)
+        weight, bias = _float(turn.weight, values), _float(turn.bias, values)
+        moments = Moments(turn.phi, turn.slope, values)
+        at = through.from_moments(moments, weight, bias)
+        if self.branch.entry is None:
+            terms = TERMS_KINKED if moments.kinked else TERMS
+
+            def hermite(q: float) -> np.ndarray:
+                return moments.hermite(q, terms)
+
+            return residual.with_memory(at, hermite, float(start), blocks, shortcut, scale, weight, bias)
+        first, own = (_float(e, values) for e in self.branch.entry)
+
+        def entered(q: float) -> Coefficients:
+            here = at(first * q + own)
+            slope, bend = first * here.transport, first**2 * here.curvature
+            return Coefficients(here.kernel, slope, bend, here.source, 0.0, 0.0)
+
+        return residual.memoryless(entered, float(start), blocks, shortcut, scale, float(Fraction(ratio)))
+
+    def rates(self, sigma_w: Any = None, **parameters: Any) -> ResidualRates:
+        """Growth per block of spread and mean deep in a stack of ReLU-like blocks without biases. ENCLOSURE.
+
+        Raises Unsupported for activations that are no line on each side of 0.
+        """
+        from derive.depth.finite.residual_rates import residual_rates
+        from derive.surface.universality import _is_scale_invariant
+
+        turn, values = self._turn(), self._values(sigma_w, 0, parameters)
+        first = self._residual.inner[0]
+        if self.branch.entry is not None or not _is_scale_invariant(first):
+            raise Unsupported(
+                "rates per block", where=str(self._residual),
+                why="the branch is no activation of one line on each side of 0 with a Dense behind it",
+                instead="depth(...)",
+            )  # fmt: skip
+        with flint.ctx.workprec(120):
+            given = (turn.phi.subs(X, 1), -turn.phi.subs(X, -1), *self._scales, turn.weight)
+            return residual_rates(*(plain_ball(e, values) for e in given))
+
+
+def _float(expr: Expr, values: Mapping[str, Any]) -> float:
+    return float(number(expr, values).mid)
 
 
 __all__ = ["BlockLaw"]

@@ -44,6 +44,7 @@ class Moments:
     def __init__(self, phi: Expr, dphi: Expr, values: Mapping[str, Any]) -> None:
         self._where = str(phi)
         f, slope = float_function(phi, values), float_function(dphi, values)
+        self._kinked = bool(f.breaks)
         reach = min(f.reach, slope.reach)
         edges = np.union1d(f.panels.edges, slope.panels.edges)
         edges = edges[(edges >= -reach) & (edges <= reach)]
@@ -66,6 +67,22 @@ class Moments:
         bending = (rows * (t**2 - 6 * t + 3)) @ mass / (4 * q**2)
         g, fourth, sixth, e, both, slope_fourth = total
         return Values(g, rising[0], bending[0], fourth, rising[1], sixth, e, rising[3], bending[3], both, slope_fourth)
+
+    def hermite(self, q: float, terms: int) -> np.ndarray:
+        """E phi(sqrt(q) x)^2 He_k(x)/sqrt(k!) for k < terms."""
+        near = np.abs(self._x) < FAR * np.sqrt(q)
+        x = self._x[near] / np.sqrt(q)
+        now = self._rows[0, near] * self._weights[near] * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi * q)
+        out, before = np.empty(terms), np.zeros_like(x)
+        for k in range(terms):
+            out[k] = now.sum()
+            before, now = now, (x * now - np.sqrt(k) * before) / np.sqrt(k + 1)
+        return out
+
+    @property
+    def kinked(self) -> bool:
+        """Whether phi has breakpoints, so that its Hermite coefficients fall slowly."""
+        return self._kinked
 
     def _check(self, q: float, near: np.ndarray, rows: np.ndarray, mass: np.ndarray, total: np.ndarray) -> None:
         x = self._x[near]

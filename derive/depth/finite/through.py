@@ -117,7 +117,11 @@ def widths_of(widths: Any, layers: int) -> tuple[int, ...]:
 
 def floats(phi: Expr, dphi: Expr, weight: float, bias: float, values: Mapping[str, Any]) -> At:
     """The coefficients in floats."""
-    moments = Moments(phi, dphi, values)
+    return from_moments(Moments(phi, dphi, values), weight, bias)
+
+
+def from_moments(moments: Moments, weight: float, bias: float) -> At:
+    """The coefficients in floats from the moments of an activation."""
 
     def at(q: float) -> Coefficients:
         m, w, w2 = moments(q), weight, weight**2
@@ -179,4 +183,4 @@ def _enclosures(column: Sequence[Any]) -> np.ndarray:
     return made
 
 
-__all__ = ["FiniteDepth", "balls", "floats", "through", "widths_of"]
+__all__ = ["FiniteDepth", "balls", "floats", "from_moments", "through", "widths_of"]
