@@ -71,10 +71,11 @@ def _parts(expr: Expr) -> tuple[Expr, Expr, Expr] | None:
 
 def above_one(variance: Expr, gain: Expr) -> bool:
     """Whether V(q) > q and chi(q) > 1 for every sigma_w > 0: both differences are sums of terms of proved sign."""
-    return all(_is_positive_sum(expr) for expr in ((variance - Q).expand(deep=False), (gain - 1).expand(deep=False)))
+    return all(positive_sum(expr) for expr in ((variance - Q).expand(deep=False), (gain - 1).expand(deep=False)))
 
 
-def _is_positive_sum(expr: Expr) -> bool:
+def positive_sum(expr: Expr) -> bool:
+    """Whether an expression is a sum of terms that are positive for sigma_w > 0, or never negative beside one."""
     terms = Add.make_args(expr)
     return expr != 0 and all(_nonnegative(term) for term in terms) and any(term.has(SIGMA_W) for term in terms)
 
@@ -101,4 +102,4 @@ def _square(part: Expr) -> bool:
     return bool(part.is_nonnegative)
 
 
-__all__ = ["NEVER_BELOW_ONE", "Affine", "above_one", "affine", "nonnegative"]
+__all__ = ["NEVER_BELOW_ONE", "Affine", "above_one", "affine", "nonnegative", "positive_sum"]

@@ -11,7 +11,7 @@ from flint import arb
 from sympy import Add, Expr, Integer, Mul, Pow, Rational, oo
 
 from derive.depth.chart import Family, Model, in_log, moment
-from derive.depth.conditions import nonnegative
+from derive.depth.conditions import nonnegative, positive_sum
 from derive.depth.isolate import HIGHEST, LOWEST, Zeros, zeros
 from derive.depth.limits import expansion
 from derive.gaussian.asymptotics.moments import certified
@@ -25,7 +25,8 @@ NARROW = 1e-4
 """Relative width below which a part of the line is asked for the slope of V there."""
 NARROWEST = 1e-9
 WIDEST = 0.7
-MOST = 3000
+MOST = 1500
+ABOVE = "none missed: V(q) - q is a sum of positive terms at every q > 0"
 RISES = (
     "none missed for q in [{:.3g}, {:.3g}]: V rises with q, term by term, so that V(a) > b or V(b) < a leaves no fixed "
     "point in [a, b]; in what is left the slope of V - q has one sign"
@@ -43,6 +44,8 @@ def of_block(variance: Expr, values: Values, lowest: float = LOWEST, highest: fl
     line stays undecided.
     """
     here = {k: v for k, v in values.items() if k != "q"}
+    if here["sigma_w"] > 0 and positive_sum((variance - Q).expand(deep=False)):
+        return Zeros(lowest, highest, (), (), (1, 1)), ABOVE
     try:
         demand_rising(variance, here, lowest, highest)
         rises, how = True, RISES
