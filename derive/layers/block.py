@@ -9,6 +9,7 @@ from sympy import Expr, Integer
 
 from derive.layers.dense import Dense
 from derive.layers.elementwise import Elementwise
+from derive.layers.nested import joined
 from derive.layers.stage import Stage
 from derive.layers.unit import gaussian
 from derive.program.symbols import Q1, Q2, K
@@ -102,13 +103,13 @@ def maps(block: Block) -> BlockMaps:
     Source: mean-field signal propagation, Poole et al. 2016 (arXiv 1606.05340) and Schoenholz et al. 2017
     (arXiv 1611.01232); the gradient recursion rests on forward and backward weights being independent.
     """
-    state, jumps = start(), []
+    state, jumps, before = start(), [], None
     output = state
     stages = block.cycle()
     for stage in stages:
         if hasattr(stage, "weights"):
             output = state
-        state = stage.forward(state)
+        state, before = joined(before, stage, state), stage
         jumps += list(getattr(stage, "jumps", ()))
     if not hasattr(stages[-1], "weights"):
         output = state

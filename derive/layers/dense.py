@@ -17,13 +17,12 @@ from derive.records.state import State
 
 
 @dataclass(frozen=True, repr=False)
-class Dense(Stage):
-    """z = W x + b with W_ij ~ N(0, sigma_w^2 / fan_in), b_i ~ N(0, sigma_b^2).
+class Fresh(Stage):
+    """Fresh centred weights whose second moment is sigma_w^2 / fan_in, and biases of standard deviation sigma_b.
 
     sigma_w, sigma_b: standard deviations, numbers or None for the symbols of that name.
     Map of second moments: E z^2 = sigma_w^2 E x^2 + sigma_b^2; the same for the cross moment; z is centred
-    Gaussian for fan-in -> infinity whatever the law of x. Source: Neal 1996; Poole et al. 2016
-    (arXiv 1606.05340), eq. 3.
+    Gaussian for fan-in -> infinity whatever the law of x.
     """
 
     sigma_w: Any = None
@@ -51,15 +50,27 @@ class Dense(Stage):
         q1, q2, cross = push(state.second1), push(state.second2), push(state.cross)
         return gaussian(q1, q2, cross, w**2 * state.gain, w**2 * state.tangent)
 
+    def __repr__(self) -> str:
+        given = [f"{k}={v}" for k, v in (("sigma_w", self.sigma_w), ("sigma_b", self.sigma_b)) if v is not None]
+        name = type(self).__name__.lower()
+        return f"{name}({', '.join(given)})" if given else name
+
+
+@dataclass(frozen=True, repr=False)
+class Dense(Fresh):
+    """z = W x + b with W_ij ~ N(0, sigma_w^2 / fan_in), b_i ~ N(0, sigma_b^2).
+
+    sigma_w, sigma_b: standard deviations, numbers or None for the symbols of that name.
+    Map of second moments: E z^2 = sigma_w^2 E x^2 + sigma_b^2; the same for the cross moment; z is centred
+    Gaussian for fan-in -> infinity whatever the law of x. Source: Neal 1996; Poole et al. 2016
+    (arXiv 1606.05340), eq. 3.
+    """
+
     def apply(self, x: Any, finite: Finite) -> Any:
         """W x + b with fresh weights."""
         w, b = (finite.number(s) for s in self.symbols)
         n = x.shape[1]
         return w / n**0.5 * (x @ finite.normal((n, finite.width))) + b * finite.normal((1, finite.width))
-
-    def __repr__(self) -> str:
-        given = [f"{k}={v}" for k, v in (("sigma_w", self.sigma_w), ("sigma_b", self.sigma_b)) if v is not None]
-        return f"dense({', '.join(given)})" if given else "dense"
 
 
 def _exact(value: Any, name: str) -> Expr:

@@ -8,10 +8,9 @@ from typing import Any
 from sympy import Expr
 
 from derive.layers.finite import Finite
-from derive.layers.stage import Stage
+from derive.layers.stage import Stage, demand_unit
 from derive.layers.unit import of_unit
 from derive.program.symbols import X
-from derive.records import EocError
 from derive.records.state import State, Unit
 
 
@@ -37,13 +36,7 @@ class Elementwise(Stage):
 
     def forward(self, state: State) -> State:
         """The state after the activation: phi of a function of Gaussian units is another one."""
-        unit = state.unit
-        if unit is None:
-            raise EocError(
-                "an activation needs a Gaussian pre-activation",
-                why="the signal is Gaussian only after a layer with fresh weights",
-                instead="put a Dense between: ... >> Dense() >> ...",
-            )
+        unit = demand_unit(self, state)
         outer = self.dphi.subs(X, unit.body)
         body, slopes = self.phi.subs(X, unit.body), tuple((n, outer * slope) for n, slope in unit.slopes)
         return of_unit(Unit(unit.variables, body, slopes, unit.law), state.before)

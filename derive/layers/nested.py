@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from derive.layers.finite import Finite
-from derive.layers.stage import Stage
+from derive.layers.stage import Stage, Unjoined
 from derive.records.state import State
 
 
@@ -20,10 +20,25 @@ def stages_of(branch: Any) -> tuple[Any, ...]:
 
 
 def run(stages: tuple[Any, ...], state: State) -> State:
-    """The state after stages."""
+    """The state after stages. Raises Unjoined naming both sides of a join and what to put between."""
+    before: Any = None
     for stage in stages:
-        state = stage.forward(state)
+        state, before = joined(before, stage, state), stage
     return state
+
+
+def joined(before: Any, stage: Any, state: State) -> State:
+    """The state behind a stage, of which an error names the stage before it too."""
+    try:
+        return stage.forward(state)
+    except Unjoined as error:
+        if before is None or " >> " in error.what:
+            raise
+        raise Unjoined(
+            f"{before!r} >> {stage!r} cannot be joined",
+            why=f"behind {before!r} only the moments of the signal are known, and {stage!r} needs its law",
+            instead=f"put a Dense between: {before!r} >> dense >> {stage!r}",
+        ) from None
 
 
 def act(stages: tuple[Any, ...], x: Any, finite: Finite) -> Any:

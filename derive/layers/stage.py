@@ -38,10 +38,14 @@ class Stage:
         return f"{type(self).__name__.lower()}({', '.join([str(first[1]), *given])})"
 
 
+class Unjoined(EocError):
+    """A layer that needs the law of the signal behind one that leaves only its moments."""
+
+
 def demand_unit(stage: Stage, state: State) -> Unit:
-    """The unit of a state; raises EocError where only moments are known."""
+    """The unit of a state; raises Unjoined where only moments are known."""
     if state.unit is None:
-        raise EocError(
+        raise Unjoined(
             f"{stage!r} needs a function of Gaussian units",
             why="of the signal before it only the moments are known",
             instead=f"put a Dense between: ... >> Dense() >> {stage!r}",

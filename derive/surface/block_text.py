@@ -8,6 +8,7 @@ from typing import Any
 
 from derive.catalogue import several
 from derive.layers import layers
+from derive.layers.absent import refuse_absent
 from derive.layers.block import Block, join
 from derive.layers.concat import Concat
 from derive.layers.spelling import split
@@ -33,6 +34,7 @@ def _stage(text: str, options: Mapping[str, Any]) -> Any:
     name, _, rest = text.partition("(")
     layer = layers().get(name.strip().lower())
     if layer is None:
+        refuse_absent(name.strip().lower())
         unit = several(text) if len(text) < 80 else None
         if unit is not None:
             return Concat(*(Activation(output, **options).layer for output in unit.outputs))

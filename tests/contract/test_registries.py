@@ -33,7 +33,20 @@ class Registry:
         return [name for name in names if not name.startswith("_") and name not in self.helpers]
 
 
-LAYER_HELPERS = ("block", "elementwise", "finite", "nested", "scale", "stage", "unit", "weights")
+LAYER_HELPERS = (
+    "absent",
+    "attention",
+    "block",
+    "elementwise",
+    "finite",
+    "nested",
+    "parametrisations",
+    "scale",
+    "spelling",
+    "stage",
+    "unit",
+    "weights",
+)
 
 REGISTRIES = (
     Registry("derive.program.operations", "OPERATION", "test_program_*.py", walk="operations()"),

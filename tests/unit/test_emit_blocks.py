@@ -34,6 +34,11 @@ BLOCKS = (
     "sum(relu >> dense, tanh >> dense(0.5, 0.2))",
     "dense >> concat(tanh, gelu)",
     "dense >> relu >> conv(kernel=3, groups=2) >> flatten",
+    "dense >> noise(0.5, 0.25) >> dense >> relu",
+    "dense >> embedding(0.5) >> gelu",
+    "weightnorm >> relu",
+    "weightstandard >> gelu",
+    "orthogonal >> sin(x)",
     "dense >> sign(x)",
     "dense >> elu",
 )

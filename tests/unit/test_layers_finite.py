@@ -13,6 +13,7 @@ from derive.records import EocError
 from derive.surface.block_text import read_block
 
 WIDTH, NETWORKS = 1152, 20
+HEAVY, FEWER = ("orthogonal", "weightnorm", "weightstandard"), 6
 AT = {"q1": Fraction(13, 10), "q2": Fraction(7, 10), "c": Fraction(2, 5)}
 VALUES = {"sigma_w": Fraction(6, 5), "sigma_b": Fraction(3, 10), "L": Fraction(5), "k": Fraction(2)}
 
@@ -36,18 +37,25 @@ BLOCKS = [
     "dense >> concat(relu, sin(x))",
     "dense >> concat(tanh, gelu)",
     "dense >> relu >> conv(kernel=3, groups=2)",
+    "dense >> gelu >> conv(taps_of=centre, groups=2)",
+    "dense >> relu >> noise(0.3, 0.5)",
+    "dense >> noise(0.4) >> embedding(0.5, shared=0.7) >> tanh",
+    "dense >> relu >> embedding(0.5, shared=0)",
+    "dense >> relu >> weightnorm(1.1, 0.2) >> identity",
+    "dense >> relu >> weightstandard(1.1, 0.2) >> identity",
+    "dense >> gelu >> orthogonal(1.1, 0.2) >> identity",
     pytest.param("dense >> relu >> maxpool(3)", marks=pytest.mark.slow),
     pytest.param("dense >> maxpool(2) >> tanh", marks=pytest.mark.slow),
     pytest.param("dense >> avgpool(2) >> gelu", marks=pytest.mark.slow),
 ]
 
 
-def finite(generator: torch.Generator) -> Finite:
+def finite(generator: torch.Generator, width: int = WIDTH) -> Finite:
     def number(expr) -> float:
         return float(expr.subs({s: float(VALUES[s.name]) for s in expr.free_symbols}))
 
     return Finite(
-        WIDTH,
+        width,
         torch,
         lambda shape: torch.randn(shape, generator=generator, dtype=torch.float64),
         lambda shape: torch.rand(shape, generator=generator, dtype=torch.float64),
@@ -56,21 +64,21 @@ def finite(generator: torch.Generator) -> Finite:
     )
 
 
-def start(generator: torch.Generator) -> torch.Tensor:
+def start(generator: torch.Generator, width: int = WIDTH, at=AT) -> torch.Tensor:
     """A Gaussian pair with the law AT."""
-    noise = torch.randn((2, WIDTH), generator=generator, dtype=torch.float64)
-    q1, q2, c = (float(AT[name]) for name in ("q1", "q2", "c"))
+    noise = torch.randn((2, width), generator=generator, dtype=torch.float64)
+    q1, q2, c = (float(at[name]) for name in ("q1", "q2", "c"))
     rows = torch.stack([noise[0] * q1**0.5, (c * noise[0] + (1 - c * c) ** 0.5 * noise[1]) * q2**0.5])
     return rows.requires_grad_()
 
 
-def measured(stages) -> torch.Tensor:
+def measured(stages, networks: int = NETWORKS, width: int = WIDTH, at=AT) -> torch.Tensor:
     """Rows of (mean, second moment 1 and 2, cross moment, gain, tangent), one a network."""
     torch.set_num_threads(1)
     generator, rows = torch.Generator().manual_seed(11), []
-    tools = finite(generator)
-    for _ in range(NETWORKS):
-        x = start(generator)
+    tools = finite(generator, width)
+    for _ in range(networks):
+        x = start(generator, width, at)
         y = act(stages, x, tools)
         probe = torch.randn(y.shape[1], generator=generator, dtype=torch.float64)
         d1, d2 = (torch.autograd.grad(y[i] @ probe, x, retain_graph=True)[0][i] for i in (0, 1))
@@ -80,19 +88,19 @@ def measured(stages) -> torch.Tensor:
     return torch.stack(rows)
 
 
-def claimed(block) -> list[float]:
+def claimed(block, at=AT) -> list[float]:
     """What the theory says about them."""
     from derive.gaussian.numbers import number
     from derive.layers.block import maps
 
     output = maps(block).output
     names = ("mean1", "second1", "second2", "cross", "gain", "tangent")
-    values = {**AT, **VALUES}
+    values = {**at, **VALUES}
     found = []
     for name in names:
         expr = getattr(output, name)
         used = {s.name for s in expr.free_symbols}
-        found.append(float(number(expr, {k: v for k, v in values.items() if k in used or k in AT}).mid))
+        found.append(float(number(expr, {k: v for k, v in values.items() if k in used or k in at}).mid))
     return found
 
 
@@ -102,13 +110,42 @@ def test_a_wide_layer_does_what_its_map_says(text):
     stages = block.cycle()
     if hasattr(stages[-1], "weights"):
         stages = stages[:-1]
-    rows = measured(stages)
-    mean, error = rows.mean(0), rows.std(0) / NETWORKS**0.5
+    rows = measured(stages, FEWER if any(name in text for name in HEAVY) else NETWORKS)
+    mean, error = rows.mean(0), rows.std(0) / len(rows) ** 0.5
     want = torch.tensor(claimed(block), dtype=torch.float64)
     natural = want[[1, 1, 2, 1, 4, 4]].abs()
     off = (mean - want).abs()
     assert (off < 6 * error + 12 * natural / WIDTH).all(), (mean, want, error)
     assert (error < 0.08 * natural).all()  # the check resolves a few per cent
+
+
+TEXTS = [entry if isinstance(entry, str) else entry.values[0] for entry in BLOCKS]
+SAME = {"q1": Fraction(13, 10), "q2": Fraction(13, 10), "c": Fraction(1)}
+
+
+def slope(text: str, at) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """(d ln variance/d ln width, width times the bias at the smaller width, its error), for each quantity."""
+    block = read_block(text)
+    stages = block.cycle()
+    stages = stages[:-1] if hasattr(stages[-1], "weights") else stages
+    narrow, wide, networks = 48, 192, 600
+    small, large = (measured(stages, networks, width, at) for width in (narrow, wide))
+    rate = (large.var(0) / small.var(0)).log() / torch.tensor(wide / narrow).log()
+    bias = narrow * (small.mean(0) - torch.tensor(claimed(block, at), dtype=torch.float64))
+    return rate, bias, narrow * small.std(0) / networks**0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at", [AT, SAME], ids=["different", "equal"])
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_a_finite_layer_adds_falls_like_one_over_its_width(text, at):
+    """Variances over networks fall with slope -1 in the width, and a bias, where there is one, is of order 1/n."""
+    rate, bias, error = slope(text, at)
+    want = torch.tensor(claimed(read_block(text), at), dtype=torch.float64).abs()
+    natural = want[[1, 1, 2, 1, 4, 4]]
+    fluctuates = error > 1e-3 * natural  # a norm fixes its moments exactly
+    assert ((rate + 1).abs()[fluctuates] < 0.35).all(), (rate, error)
+    assert (bias.abs() < 6 * error + 8 * natural).all(), (bias, error)
 
 
 def test_the_check_sees_a_wrong_gain_and_a_wrong_moment():
