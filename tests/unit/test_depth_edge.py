@@ -35,15 +35,34 @@ def test_negative_bias_variance_is_not_valid():
     assert edge.sigma_b2.upper < 0
 
 
-def test_tanh_points_given_sigma_b():
-    # 20-digit quadrature of what soufiane001/impact_of_init_and_activation (eoc_curves.py) estimates by sampling
-    published = (("0.05", ".15369193582122", "1.1225390047696"), ("1", "3.0363963946237", "1.8555891011389"))
-    for sigma_b, q, sigma_w in published:
-        points = theory("tanh(x)").edge_of_chaos(sigma_b=sigma_b).points
+# sigma_b, q, sigma_w: 20-digit quadrature of what soufiane001/impact_of_init_and_activation (eoc_curves.py) samples
+SAMPLED = {
+    "tanh(x)": (
+        ("0.05", ".15369193582122", "1.1225390047696"),
+        ("0.2", ".5120785042339", "1.3041458400565"),
+        ("0.5", "1.3179389989721", "1.5496739125082"),
+        ("1", "3.0363963946237", "1.8555891011389"),
+    ),
+    "erf": (("0.2", ".4657629357829", "1.1527954134921"),),
+    "gelu": (("0.2", ".57563711661921", "1.5470094704162"),),
+    "silu": (("0.2", ".68945250291377", "1.6795316006916"),),
+    "selu": (("0.2", ".71704910951074", ".93747558210532"),),
+    "mish": (("0.2", ".74554946996318", "1.4634392077936"),),
+    "x if x > 0 else exp(x) - 1": (("0.2", "1.1069305403461", "1.2292511241372"),),
+}
+UNSTABLE = ("gelu", "silu", "mish")
+QUICK = ("tanh(x)", "gelu")
+
+
+@pytest.mark.parametrize("text", [pytest.param(t, marks=() if t in QUICK else pytest.mark.slow) for t in SAMPLED])
+def test_points_given_sigma_b(text):
+    t = theory(text)
+    for sigma_b, q, sigma_w in SAMPLED[text]:
+        points = t.edge_of_chaos(sigma_b=sigma_b).points
         assert len(points) == 1
         assert close(points[0].q, q)
         assert close(points[0].sigma_w, sigma_w)
-        assert points[0].stable is True
+        assert points[0].stable is (text not in UNSTABLE)
 
 
 def test_twins_scale_as_they_must():
@@ -79,9 +98,14 @@ def test_fixed_points_with_stability_basins_and_depth_scales():
     assert close(point.chi, "1.20983132038283")
     assert point.gradient == "exploding"
     assert point.c.mid == 0
+    rms = mpmath.sqrt(theory("tanh(x)").second_moment.number(q=mpmath.nstr(point.q.mid, 18)).mid)
+    assert abs(rms - mpmath.mpf(".651347047693414")) < mpmath.mpf("1e-13")
     assert close(point.xi_c, -1 / mpmath.log(mpmath.mpf("0.920790652845")), 10)
     selu = theory("selu").at(sigma_w=0.75, sigma_b=0)
     assert close(selu.q, "0.0230337846107584")
+    assert close(selu.chi, "1.0036703508394")
+    second = theory("selu").second_moment.number(q=mpmath.nstr(selu.q.mid, 18))
+    assert abs(mpmath.sqrt(second.mid) - mpmath.mpf(".20235847009484")) < mpmath.mpf("1e-12")
 
 
 def test_attraction_depends_on_where_one_starts():
