@@ -18,6 +18,7 @@ from derive.gaussian.enclosure import enclose
 from derive.gaussian.factors import pair_factors
 from derive.gaussian.forms import cancels, canonical, closed_form, closed_partial, differentiate_closed, partial_form
 from derive.gaussian.maxima import reduced
+from derive.gaussian.maxima.contest import slope_in_variance
 from derive.gaussian.node import GaussianE, pair
 from derive.program import Program, freeze, run_balls
 from derive.program.symbols import DELTA, Q1, Q2, C, K, X
@@ -215,7 +216,8 @@ def largest_slope(part: Derivative) -> Expr | None:
     """The derivative of an expectation of the largest of alike units, through its law in one variable."""
     line = reduced(part.expr)
     if line is None:
-        return None
+        ((symbol, count),) = part.variable_count if len(part.variable_count) == 1 else ((None, 0),)
+        return slope_in_variance(part.expr, symbol) if count == 1 else None
     for symbol, count in part.variable_count:
         line = line.diff(symbol, int(count))
     return line

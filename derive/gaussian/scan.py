@@ -16,10 +16,12 @@ from derive.activation.pieces import piece_function
 from derive.gaussian import numbers
 from derive.gaussian.answer import answer
 from derive.gaussian.maxima import exchangeable, recognise
+from derive.gaussian.maxima.contest import Contest, contest
 from derive.records import Unsupported
 
 PANEL_NODES, PANEL_WEIGHTS = np.polynomial.legendre.leggauss(16)
 OCTAVES = 2.0 ** np.arange(-20, 17)
+LINE = np.sinh(np.linspace(-12, 12, 4001)) / 50
 ERFC = np.vectorize(erfc, otypes=[float])
 
 
@@ -64,6 +66,9 @@ def _several(part: Expr, values: Mapping[str, Any], name: str, points: Sequence[
     if closed is not None:
         return scan(closed, values, name, points)
     law, found = exchangeable(part), recognise(part.body, part.variables)
+    won = contest(part.body, part.variables) if found is None and law is not None and law[1] == 0 else None
+    if law is not None and won is not None:
+        return _won(won, values, scan(law[0], values, name, points))
     if law is None or found is None or law[1] != 0:
         raise Unsupported("an expectation of several variables cannot be scanned", where=str(part))
     variances = scan(law[0], values, name, points)
@@ -73,6 +78,25 @@ def _several(part: Expr, values: Mapping[str, Any], name: str, points: Sequence[
     below = ERFC(-nodes / np.sqrt(2 * q)) / 2
     density = np.exp(-(nodes**2) / (2 * q)) * below ** (found.k - 1)
     return density @ weighted / np.sqrt(2 * np.pi * variances) * (1 if found.of_one else found.k)
+
+
+def _won(found: Contest, values: Mapping[str, Any], variances: np.ndarray) -> np.ndarray:
+    """A function of the winner: the chance to beat another unit is the mass of the nodes of lower rank."""
+    samples = []
+    for body in (found.body, found.rank):
+        given = {s.name: values[s.name] for s in body.free_symbols if s.name in values}
+        with flint.ctx.workprec(64):
+            f = piece_function(body, dict(given))
+            breaks = [float(b.mid()) for b in f.breaks]
+            at = [float(f.value(int(np.searchsorted(breaks, x)), flint.acb(x), False).real.mid()) for x in LINE]
+        samples.append(np.nan_to_num(np.array(at), nan=0.0, posinf=0.0, neginf=0.0))
+    asked, rank = samples
+    density = np.exp(-(LINE**2) / (2 * variances[:, None])) * np.gradient(LINE)
+    density = density / density.sum(1)[:, None]
+    order = np.argsort(rank, kind="stable")
+    chance = np.empty_like(density)
+    chance[:, order] = np.cumsum(density[:, order], 1) - density[:, order] / 2
+    return (density * chance ** (found.k - 1)) @ asked * found.count
 
 
 def _quadrature(body: Expr, values: Mapping[str, Any], variances: np.ndarray) -> np.ndarray:
