@@ -190,7 +190,7 @@ def _open_function(
     if box is None:
         words.append(f"{elsewhere}, about 1e-13 of the scale of the expectation for q from 1e-8 to 1e6.")
     if "c" in law and box is None:
-        words.append("Pairs are then a Hermite series with a checked remainder: NaN where 1e-12 is not reached.")
+        words.append("Pairs are then a Hermite series with a checked remainder, or an integral over the plane.")
     doc = "\n".join((described(result, shown, backend), where, *words))
     symbols = tuple(symbol.name for symbol in nodes.symbols.values())
     return functions, Wrapper(name, doc, law, keywords, tuple(nodes.lines), f"_{name}_of", symbols)

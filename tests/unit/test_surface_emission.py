@@ -80,11 +80,43 @@ def test_scalars_and_dtypes():
         f(2.0, sigma_w=1.0, sigma_b=0.0)
 
 
-def test_a_hermite_series_that_does_not_reach_its_bound_is_nan_not_wrong():
+def test_the_plane_rule_on_a_known_kernel():
+    """Where the Hermite series is too long: the arc-cosine kernel (Cho & Saul 2009, eq. 3), through the quadrature."""
+    from derive.emit.quadratures import quadratures
+
+    points = [(50.0, 20.0, c) for c in (0.9999, -0.9999, 1 - 1e-9)]
+    angles = np.arccos([c for _, _, c in points])
+    truth = 1000**0.5 / (2 * np.pi) * (np.sin(angles) + (np.pi - angles) * np.cos(angles))
+    scope = {"np": np, "torch": torch}
+    exec(compile(quadratures()["numpy"].source, "<numpy>", "exec"), scope)
+    step = lambda x: (x > 0) * 1.0  # noqa: E731
+    found = scope["_pair"](lambda x: x * (x > 0), lambda x: x * (x > 0), step, step, *np.array(points).T)
+    np.testing.assert_allclose(found, truth, atol=1e-13)
+    exec(compile(quadratures()["torch"].source, "<torch>", "exec"), scope)
+    q1, q2, c = (torch.tensor(row).requires_grad_() for row in np.array(points).T)
+    value = scope["_pair"](torch.relu, torch.relu, step, step, q1, q2, c)
+    np.testing.assert_allclose(value.detach(), truth, atol=1e-13)
+    (slope,) = torch.autograd.grad(value.sum(), c)
+    np.testing.assert_allclose(slope, 1000**0.5 * (np.pi - angles) / (2 * np.pi), atol=1e-10)
+
+
+@pytest.mark.slow
+def test_a_pair_whose_hermite_series_is_too_long_is_integrated_over_the_plane():
     t = theory("tanh(20*x)")
     value = t.covariance_map.compile("numpy")(50.0, 50.0, np.array([0.2, 0.9999]))
-    assert np.isnan(value[1])
-    assert value[0] == pytest.approx(float(t.covariance_map.number(q1=50, q2=50, c=0.2)), abs=1e-11)
+    want = [float(t.covariance_map.number(q1=50, q2=50, c=c)) for c in ("0.2", "0.9999")]
+    np.testing.assert_allclose(value, want, atol=1e-14)
+    c = torch.tensor(0.9999, dtype=torch.float64, requires_grad=True)
+    beside = t.covariance_map.compile("torch")(torch.tensor(50.0, dtype=torch.float64), 50.0, c)
+    assert float(beside.detach()) == pytest.approx(want[1], abs=1e-14)
+    (slope,) = torch.autograd.grad(beside, c)
+    assert float(slope) == pytest.approx(float(t.covariance_map.diff("c").number(q1=50, q2=50, c="0.9999")), rel=1e-11)
+
+
+def test_a_function_that_no_panel_resolves_has_no_value():
+    """NaN, not a wrong number: 1e5 oscillations within the reach of the normal density."""
+    f = theory("tanh(sin(30000*x))").covariance_map.compile("numpy")
+    assert np.isnan(f(1.0, 1.0, 0.999))
 
 
 def test_a_steep_place_away_from_zero_is_resolved():
