@@ -1,4 +1,4 @@
-"""The mean over independent units."""
+"""The mean over independent units, or over positions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from sympy import Add, Expr, Symbol
 
+from derive.layers import positions
 from derive.layers.finite import Finite, grouped
 from derive.layers.scale import POSITIVE
 from derive.layers.stage import Stage, size
@@ -23,13 +24,17 @@ class AvgPool(Stage):
     """x = (x_1 + ... + x_k) / k over k independent units of the layer below; the width becomes n / k.
 
     k     number of units, or the name of a symbol
-    over  "units": units of one layer
+    over  "units": units of one layer; "positions": places of one channel with the correlations `rho`
+    rho   one correlation (a number or a symbol's name) or a matrix of them
 
-    E x stays; E x^2 = (M + (k - 1) mu^2) / k and the same for the cross moment; gradients shrink by k. Elementary.
+    E x stays; E x^2 = (M + (k - 1) mu^2) / k and the same for the cross moment; gradients shrink by k.
+    Elementary. Over positions
+    E x^2 = sum_ab E f(z_a) f(z_b) / k^2 with the pairs' own correlations, and for two inputs Cov(u_a, v_b) = K rho_ab.
     """
 
     k: Any = 2
     over: str = "units"
+    rho: Any = None
 
     @property
     def units(self) -> Any:
@@ -40,10 +45,13 @@ class AvgPool(Stage):
     @property
     def domains(self) -> tuple[tuple[str, Any], ...]:
         """The symbol's domain, where there is one."""
-        return ((self.k, POSITIVE),) if isinstance(self.units, Symbol) else ()
+        own = ((self.k, POSITIVE),) if isinstance(self.units, Symbol) else ()
+        return (*own, *positions.domains(self))
 
     def forward(self, state: State) -> State:
         """The state of the mean."""
+        if positions.place(self) == "positions":
+            return positions.mean(self, state)
         k, s = self.units, state
 
         def shrunk(moment: Expr, product: Expr) -> Expr:

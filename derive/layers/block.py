@@ -95,6 +95,13 @@ class BlockMaps:
     cycle: State
     backward: Expr
     jumps: tuple[Any, ...]
+    notes: tuple[str, ...] = ()
+
+
+NOT_GAUSSIAN = (
+    "the stream behind one turn is not Gaussian: these maps are those of a first turn, repeated ones (fixed points, "
+    "edges, depth) need its law; verify.diagnose follows such a stream by draws"
+)
 
 
 def maps(block: Block) -> BlockMaps:
@@ -115,4 +122,5 @@ def maps(block: Block) -> BlockMaps:
         output = state
     if all(hasattr(stage, "weights") for stage in stages):
         raise Unsupported("the block has no activation", instead="join one: Dense() >> Activation('identity')")
-    return BlockMaps(output, state, state.gain, tuple(jumps))
+    notes = () if state.gaussian else (NOT_GAUSSIAN,)
+    return BlockMaps(output, state, state.gain, tuple(jumps), notes)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from sympy import Add, Expr, Rational
 
 from derive.layers.finite import Finite
-from derive.layers.nested import Nested, act, run, stages_of
+from derive.layers.nested import Nested, act, budget, run, stages_of
 from derive.layers.stage import ratio
 from derive.layers.unit import moments_only
 from derive.records import EocError
@@ -54,6 +54,10 @@ class Concat(Nested):
         shares = self.shares
         mixed = {name: Add(*(w * getattr(p, name) for w, p in zip(shares, parts, strict=True))) for name in names}
         return moments_only(state, **mixed)
+
+    def budget(self, state: State) -> tuple[Expr, ...]:
+        """Each branch's share of the second moment, its width counted, behind a state."""
+        return budget(self.branches, self.shares, state)
 
     def apply(self, x: Any, finite: Finite) -> Any:
         """The branches side by side, each with its share of the width."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sympy import Expr
@@ -11,7 +11,7 @@ from derive.layers.finite import Finite
 from derive.layers.stage import Stage, demand_unit
 from derive.layers.unit import of_unit
 from derive.program.symbols import X
-from derive.records.state import State, Unit
+from derive.records.state import State
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Elementwise(Stage):
         unit = demand_unit(self, state)
         outer = self.dphi.subs(X, unit.body)
         body, slopes = self.phi.subs(X, unit.body), tuple((n, outer * slope) for n, slope in unit.slopes)
-        return of_unit(Unit(unit.variables, body, slopes, unit.law), state.before)
+        return of_unit(replace(unit, body=body, slopes=slopes), state.before)
 
     def apply(self, x: Any, finite: Finite) -> Any:
         """phi of every coordinate."""

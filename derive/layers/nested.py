@@ -41,6 +41,14 @@ def joined(before: Any, stage: Any, state: State) -> State:
         ) from None
 
 
+def budget(branches: tuple[Any, ...], weights: tuple[Any, ...], state: State) -> tuple[Any, ...]:
+    """Each branch's share of the second moment behind all of them, at a state before them."""
+    from sympy import Add
+
+    parts = [w * run(stages_of(branch), state).second1 for branch, w in zip(branches, weights, strict=True)]
+    return tuple(part / Add(*parts) for part in parts)
+
+
 def act(stages: tuple[Any, ...], x: Any, finite: Finite) -> Any:
     """What the stages do to an array of activations."""
     for stage in stages:

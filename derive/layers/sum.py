@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sympy import Add
+from sympy import Add, Expr, Integer
 
 from derive.layers.finite import Finite
-from derive.layers.nested import Nested, act, run, stages_of
+from derive.layers.nested import Nested, act, budget, run, stages_of
 from derive.layers.unit import gaussian
 from derive.records import EocError
 from derive.records.state import State
@@ -47,6 +47,10 @@ class Sum(Nested):
             parts.append(run(stages, state))
         names = ("second1", "second2", "cross", "gain", "tangent")
         return gaussian(*(Add(*(getattr(part, name) for part in parts)) for name in names))
+
+    def budget(self, state: State) -> tuple[Expr, ...]:
+        """Each branch's share of the variance, behind a state such as `derive.layers.block.start()`."""
+        return budget(self.branches, (Integer(1),) * len(self.branches), state)
 
     def apply(self, x: Any, finite: Finite) -> Any:
         """The branches added."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sympy import Expr, Integer, Lambda, Mul, Symbol, diag
 
 from derive.gaussian.node import GaussianE, pair, single
 from derive.program.symbols import X
+from derive.records import EocError
 from derive.records.state import State, Unit
 
 
@@ -45,6 +48,8 @@ def of_unit(unit: Unit, before: tuple[Expr, Expr]) -> State:
 
 def one(unit: Unit, body: Expr, q: Expr) -> Expr:
     """E of a function of the units at one input of variance q."""
+    if unit.among is not None:
+        return GaussianE(Lambda(unit.variables, body), [[q * r for r in row] for row in unit.among])
     return Mul(*(_one(group, part, q) for group, part in _apart(unit, body)))
 
 
@@ -56,6 +61,8 @@ def _one(used: tuple[Symbol, ...], body: Expr, q: Expr) -> Expr:
 
 def two(unit: Unit, first: Expr, second: Expr) -> Expr:
     """E of a function of the units at the first input times one of the units at the second."""
+    if unit.among is not None:
+        return _two_among(unit, first, second)
     firsts, seconds = dict(_apart(unit, first)), dict(_apart(unit, second))
     product, groups = Integer(1), _merged([*firsts, *seconds], unit.variables)
     for group in groups:
@@ -74,6 +81,19 @@ def _two(used: tuple[Symbol, ...], first: Expr, second: Expr, law: tuple[Expr, E
     n = len(used)
     cov = [[_entry(i, j, n, law) for j in range(2 * n)] for i in range(2 * n)]
     return GaussianE(Lambda((*us, *vs), body), cov)
+
+
+def _two_among(unit: Unit, first: Expr, second: Expr) -> Expr:
+    """The same for units with correlations among them: Cov(u_a, v_b) = cross r_ab."""
+    q1, q2, cross = unit.law
+    rows = unit.among or ()
+    us, vs = (tuple(Symbol(f"{letter}{i + 1}", real=True) for i in range(len(rows))) for letter in "uv")
+    body = first.subs(dict(zip(unit.variables, us, strict=True))) * second.subs(
+        dict(zip(unit.variables, vs, strict=True))
+    )
+    upper = [[q1 * r for r in row] + [cross * r for r in row] for row in rows]
+    lower = [[cross * r for r in row] + [q2 * r for r in row] for row in rows]
+    return GaussianE(Lambda((*us, *vs), body), upper + lower)
 
 
 def _entry(i: int, j: int, n: int, law: tuple[Expr, Expr, Expr]) -> Expr:
@@ -108,7 +128,13 @@ def _merged(parts: list[tuple[Symbol, ...]], order: tuple[Symbol, ...]) -> list[
 
 
 def copies(unit: Unit, count: int) -> list[Unit]:
-    """`count` units of the same kind on independent Gaussian units of their own."""
+    """`count` units of the same kind on independent Gaussian units of their own. Raises EocError for positions."""
+    if unit.among is not None:
+        raise EocError(
+            "units that pool over positions are not pooled once more",
+            why="the correlations between their windows are not known",
+            instead="put a Dense or a Conv between",
+        )
     size, made = len(unit.variables), []
     for i in range(count):
         fresh = tuple(Symbol(f"z{i * size + j + 1}", real=True) for j in range(size))
@@ -118,11 +144,24 @@ def copies(unit: Unit, count: int) -> list[Unit]:
     return made
 
 
+def mirrored(unit: Unit) -> Unit:
+    """The same coordinate written in the mirror images of its Gaussian units, which have the same law."""
+    swap = {z: -z for z in unit.variables}
+    slopes = tuple((n, -g.subs(swap, simultaneous=True)) for n, g in unit.slopes)
+    return replace(unit, body=unit.body.subs(swap, simultaneous=True), slopes=slopes)
+
+
+def negative(state: State) -> State:
+    """The state of the coordinate with its sign changed."""
+    unit = state.unit
+    turned = None if unit is None else replace(unit, body=-unit.body, slopes=tuple((n, -g) for n, g in unit.slopes))
+    return replace(state, mean1=-state.mean1, mean2=-state.mean2, unit=turned)
+
+
 def rises(body: Expr) -> bool:
     """Whether a function of one variable is proved never to fall, whatever its parameters."""
     from derive.activation.monotone import monotone
     from derive.activation.normal_form import normal_form
-    from derive.records import EocError
 
     (z,) = body.free_symbols & {X} or (None,)
     if z is None:

@@ -92,7 +92,7 @@ class Theory:
         """Warnings that travel with its results."""
         jumping = ("the activation jumps: its gradient gain is infinite and it has no edge of chaos",)
         own = (note for stage in every_stage(self.block.stages) for note in getattr(stage, "notes", ()))
-        return (*(jumping if self.maps.jumps else ()), *dict.fromkeys(own))
+        return (*(jumping if self.maps.jumps else ()), *dict.fromkeys(own), *self.maps.notes)
 
     @cached_property
     def mean(self) -> Result:

@@ -248,3 +248,34 @@ def test_positions_of_images_and_delta_orthogonal_convolutions():
 def test_dense_is_one_of_the_layers_with_fresh_weights():
     assert repr(Dense(1, 0)) == "dense(sigma_w=1, sigma_b=0)"
     assert repr(read_block("weightnorm(1.5) >> orthogonal")) == "weightnorm(sigma_w=3/2) >> orthogonal"
+
+
+def test_the_share_of_each_branch():
+    from derive.layers.block import start
+
+    branches = read_block("sum(relu >> dense(2, 0), relu >> dense(1, 0), relu >> dense(1, 0))").stages[0]
+    assert [valued(share) for share in branches.budget(start())] == pytest.approx([4 / 6, 1 / 6, 1 / 6])
+    beside = layers()["concat"](Activation("relu"), Activation("identity"), widths=(3, 1))
+    assert [valued(share) for share in beside.budget(start())] == pytest.approx([3 / 5, 2 / 5])
+
+
+def test_a_stream_that_does_not_stay_gaussian_is_said():
+    after = theory("residual(dense(1, 0) >> relu >> dense(1, 0)) >> relu")
+    assert any("not Gaussian" in note for note in after.variance_map.notes)
+    for text in (
+        "residual(relu >> dense)",
+        "dense >> residual(relu >> dense) >> relu",
+        "residual(relu >> dense) >> rmsnorm",
+    ):
+        assert not any("not Gaussian" in note for note in theory(text).notes)
+
+
+@pytest.mark.parametrize("text", ["residual(layernorm >> relu >> dense, scale=0)", "residual(relu >> dense(0, 0))",
+                                  "residual(dense >> batchnorm >> relu >> dense(0, 0))"])  # fmt: skip
+def test_branches_that_start_at_zero_are_isometries(text):
+    """ReZero and SkipInit, Fixup's last layer, a zero last weight behind a batch normalisation."""
+    t = theory(text)
+    used = {"q": "1.7"}
+    assert float(t.variance_map.number(**used)) == pytest.approx(1.7)
+    assert float(t.chi.number(**used)) == 1
+    assert float(t.correlation_map.number(q1=1, q2=2, c="0.3")) == pytest.approx(0.3)
