@@ -9,16 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import flint
-from sympy import Expr, Symbol
 
 from derive.depth.enclosures import to_ball
-from derive.depth.finite import recursion, templates, through
+from derive.depth.finite import recursion, through
 from derive.gaussian.numbers import ball, to_enclosure
-from derive.layers.dense import Dense
 from derive.program.symbols import SIGMA_B, SIGMA_W, X
 from derive.records import DomainError, EocError, Unsupported
 from derive.surface.exact import deviation, exact
-from derive.surface.results import Result
+from derive.surface.finite_formulas import FiniteFormulas
 
 if TYPE_CHECKING:
     from derive.depth.finite.classes import ClassLaw
@@ -28,15 +26,9 @@ if TYPE_CHECKING:
     from derive.surface.finite_block import BlockLaw
     from derive.surface.finite_inputs import TwoInputs
 
-VERTEX = Symbol("V4", nonnegative=True)
-CORRECTION = Symbol("K1", real=True)
-THIRD = Symbol("T3", real=True)
-RATIO = Symbol("r_n", positive=True)
-STEP = (VERTEX, CORRECTION, THIRD, RATIO)
-
 
 @dataclass(frozen=True)
-class FiniteWidth:
+class FiniteWidth(FiniteFormulas):
     """What a network of width n does that the infinite one does not, to order 1/n.
 
     For one input the pre-activations of layer l are, given the layer below, i.i.d. N(0, G^l) with the random kernel
@@ -47,116 +39,6 @@ class FiniteWidth:
 
     Source: Yaida 2019 (arXiv 1910.00019); Roberts, Yaida, Hanin 2021 (arXiv 2106.10165), chapters 4 and 5.
     """
-
-    theory: Any
-
-    @cached_property
-    def _phi(self) -> Expr:
-        phi = self.theory._only_phi()
-        if phi is None:
-            raise Unsupported(
-                "finite width of a block of more than one activation behind one Dense", where=str(self.theory.block)
-            )
-        return phi
-
-    @cached_property
-    def _dense(self) -> tuple[Expr, Expr]:
-        dense = next((stage for stage in self.theory.block.stages if isinstance(stage, Dense)), Dense())
-        return dense.symbols
-
-    @cached_property
-    def _forward(self) -> templates.Forward:
-        taken = {s.name for s in STEP} & set(dict(self.theory.domains))
-        if taken:
-            raise EocError(f"a parameter is named {min(taken)}", why="the recursions use that name")
-        weight, bias = self._dense
-        return templates.forward(self._phi, weight**2, bias**2)
-
-    @cached_property
-    def _tangent(self) -> templates.Tangent | None:
-        if self.theory.maps.jumps:
-            return None
-        return templates.tangent(self._phi, self.theory.activation.dphi, self._dense[0] ** 2)
-
-    def _slopes(self) -> templates.Tangent:
-        if self._tangent is None:
-            raise Unsupported("tangents of a function that jumps", why="chi = sigma_w^2 E phi'^2 is infinite")
-        return self._tangent
-
-    def _result(self, template: Expr, title: str, symbol: str) -> Result:
-        free = template.free_symbols
-        names = ("q", *(s.name for s in (*STEP, SIGMA_W, SIGMA_B) if s in free))
-        return Result(template, names, self.theory.domains, title, symbol, self.theory.notes)
-
-    @cached_property
-    def kernel(self) -> Result:
-        """K' = sigma_w^2 E phi^2 + sigma_b^2, the variance map."""
-        return self._result(self._forward.kernel, "kernel", "K'(q)")
-
-    @cached_property
-    def transport(self) -> Result:
-        """chi_parallel = dK'/dq, by a Hermite polynomial and without derivatives of phi."""
-        return self._result(self._forward.transport, "transport", r"\chi_\parallel(q)")
-
-    @cached_property
-    def curvature(self) -> Result:
-        """d^2 K'/dq^2 = sigma_w^2 E phi^2 (z^4 - 6 q z^2 + 3 q^2)/(4 q^4)."""
-        return self._result(self._forward.curvature, "curvature", r"\chi_\parallel'(q)")
-
-    @cached_property
-    def vertex_source(self) -> Result:
-        """sigma_w^4 (E phi^4 - (E phi^2)^2): the width times the variance that one layer adds."""
-        return self._result(self._forward.source, "vertex source", r"S(q)")
-
-    @cached_property
-    def vertex(self) -> Result:
-        """V' = sigma_w^4 (E phi^4 - (E phi^2)^2) + r_n chi_parallel^2 V."""
-        return self._result(self._stepped.vertex, "four-point vertex", "V'")
-
-    @cached_property
-    def mean_correction(self) -> Result:
-        """K1' = r_n (chi_parallel K1 + chi_parallel' V/2)."""
-        return self._result(self._stepped.correction, "mean correction", "K_1'")
-
-    @cached_property
-    def third_cumulant(self) -> Result:
-        """T' = sigma_w^6 kappa_3(phi^2) + 3 r_n chi_parallel S' V
-        + r_n^2 (3 chi_parallel^2 chi_parallel' V^2 + chi_parallel^3 T).
-        """
-        return self._result(self._stepped.third, "third cumulant", "T_3'")
-
-    @cached_property
-    def _stepped(self) -> recursion.Kernel:
-        at = recursion.Coefficients(*(getattr(self._forward, f.name) for f in fields(self._forward)))
-        return recursion.step(recursion.Kernel(None, VERTEX, CORRECTION, THIRD), at, RATIO)
-
-    @cached_property
-    def gain_mean(self) -> Result:
-        """Width n_l times (mean empirical gain - chi): r_n (chi' K1 + chi'' V/2)."""
-        return self._result(self._gain[0], "mean correction of the gain", r"\chi_1")
-
-    @cached_property
-    def gain_variance(self) -> Result:
-        """Width n_l times the variance of (sigma_w^2/n_l) sum_j phi'(z_j)^2: sigma_w^4 Var phi'^2 + r_n chi'^2 V."""
-        return self._result(self._gain[1], "variance of the gain", r"n\,\mathrm{Var}\,\hat\chi")
-
-    @cached_property
-    def _gain(self) -> tuple[Expr, Expr]:
-        both = (*(getattr(self._forward, f.name) for f in fields(self._forward)), *self._slope_list())
-        return recursion.gain_statistics(
-            recursion.Kernel(None, VERTEX, CORRECTION, THIRD), recursion.Coefficients(*both), RATIO
-        )
-
-    def _slope_list(self) -> list[Expr]:
-        slopes = self._slopes()
-        return [getattr(slopes, f.name) for f in fields(slopes)]
-
-    @property
-    def results(self) -> dict[str, Result]:
-        """Every formula by its attribute name."""
-        names = ["kernel", "transport", "curvature", "vertex_source", "vertex", "mean_correction", "third_cumulant"]
-        names += [] if self._tangent is None else ["gain_mean", "gain_variance"]
-        return {name: getattr(self, name) for name in names}
 
     def _values(self, sigma_w: Any, sigma_b: Any, parameters: Mapping[str, Any]) -> dict[str, Fraction]:
         weight, bias = self._dense
@@ -188,24 +70,29 @@ class FiniteWidth:
 
     def depth(
         self, q0: Any, layers: int, widths: Any, sigma_w: Any = None, sigma_b: Any = 0, *, certified: bool = False,
-        digits: int = 16, **parameters: Any,
+        digits: int = 16, weights: str = "gaussian", **parameters: Any,
     ) -> through.FiniteDepth:  # fmt: skip
         """K, V, K1 and the gradient's statistics at layers 1 to `layers`: a `FiniteDepth` of arrays.
 
         q0         variance of layer 1, sigma_w^2 |x|^2/d + sigma_b^2
         widths     of layers 1 to layers - 1: a number, or one for each
         certified  False: floats, about 1e-12 of each expectation; True: Enclosures, some milliseconds each
+        weights    "gaussian", or "orthogonal": square matrices uniform among the orthogonal ones times sigma_w, the
+                   first layer's too, Gaussian biases
 
         Raises Unsupported where an expectation is out of reach of floats.
         """
         values, start = self._values(sigma_w, sigma_b, parameters), exact(q0, "q0")
         _variance(start)
         given, jumps = through.widths_of(widths, layers), bool(self.theory.maps.jumps)
+        fixed = _fixed(weights, given, values["sigma_b"])
         if certified:
             with flint.ctx.workprec(int(3.33 * digits) + 100):
                 at = through.balls(self._forward, self._tangent, values, digits + 8)
-                return through.through(at, ball(start), layers, given, jumps, exact=True)
-        return through.through(self._floats(values), float(start), layers, given, jumps)
+                share = None if fixed is None else ball(fixed)
+                return through.through(at, ball(start), layers, given, jumps, True, share)
+        rest = None if fixed is None else float(fixed)
+        return through.through(self._floats(values), float(start), layers, given, jumps, False, rest)
 
     def _floats(self, values: Mapping[str, Fraction]) -> through.At:
         weight, bias = (float(values[n]) ** 2 for n in ("sigma_w", "sigma_b"))
@@ -231,6 +118,12 @@ class FiniteWidth:
             k1 = bend * v / (2 * (1 - x))
             third = (at.third_source + 3 * x * v * (at.source_slope + x * bend * v)) / (1 - x**3)
             return recursion.Kernel(*(to_enclosure(value) for value in (q, v, k1, third)))
+
+    def code(self, backend: str = "numpy") -> str:
+        """Source text of a module with `kernel_map`, `vertex`, `mean_correction` and `finite_width_recursion`."""
+        from derive.surface.finite_code import finite_width_code
+
+        return finite_width_code(self, backend)
 
     @cached_property
     def two_inputs(self) -> TwoInputs:
@@ -274,7 +167,10 @@ class FiniteWidth:
 
     @cached_property
     def exact(self) -> ScaleInvariant:
-        """The law at every width of phi(t x) = t phi(x), t > 0. Raises Unsupported for other functions."""
+        """The law at every width of phi(t x) = t phi(x), t > 0; `.orthogonal()` for such weights.
+
+        Raises Unsupported for other functions.
+        """
         from derive.depth.finite.scale_invariant import ScaleInvariant
         from derive.surface.universality import _is_scale_invariant
 
@@ -302,6 +198,17 @@ class FiniteWidth:
         from derive.surface.finite_initialisation import initialisation
 
         return initialisation(self, q0, widths, sigma_w, sigma_b, layers, keep, parameters)
+
+
+def _fixed(weights: str, widths: tuple[int, ...], sigma_b: Fraction) -> Fraction | None:
+    """sigma_b^2 for orthogonal weights, None for Gaussian ones. Raises EocError for others."""
+    if weights == "gaussian":
+        return None
+    if weights != "orthogonal":
+        raise EocError(f"weights = {weights!r}", instead='"gaussian" or "orthogonal"')
+    if len(set(widths)) > 1:
+        raise Unsupported("orthogonal weights between layers of different widths", instead="one width for all layers")
+    return sigma_b**2
 
 
 def _variance(q: Fraction) -> None:

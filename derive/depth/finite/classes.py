@@ -15,7 +15,7 @@ from derive.depth.zero import slope_at_zero
 from derive.gaussian.asymptotics import expand_small
 from derive.gaussian.node import single
 from derive.gaussian.numbers import evaluate, to_enclosure
-from derive.records import Kind
+from derive.records import DomainError, Kind, Unsupported
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,27 @@ class ClassLaw:
     vertex_from: Any = None
     correction_from: Any = None
     kind: Kind = Kind.EXACT
+
+    def at_ratio(self, t: Any) -> tuple[float, float]:
+        """(E, Var) of log(G_L/K_L) for L, n -> oo at L/n = t held fixed, with no expansion in t; floats.
+
+        "zero": the law of a power of an exponential functional of Brownian motion, from a start that is forgotten;
+        "scale-invariant": the normal law N(-s t/2, s t). Small t gives back spread and shift.
+        Raises Unsupported for the other classes.
+        """
+        from derive.depth.finite.fixed_ratio import power_class
+
+        ratio = float(t)
+        if not 0 < ratio < oo:
+            raise DomainError(f"L/n = {t} is no ratio of depth to width", instead="at_ratio(0.5)")
+        if self.name == "scale-invariant":
+            return -float(self.s) * ratio / 2, float(self.s) * ratio
+        if self.name != "zero" or self.sigma == oo:
+            raise Unsupported(
+                "a law at fixed L/n", where=f"class {self.name}", why="its kernel follows no power law in depth",
+                instead="depth(...), to order 1/width",
+            )  # fmt: skip
+        return power_class(float(self.s), float(self.sigma), ratio)
 
     def __repr__(self) -> str:
         rate = "" if self.spread is None else f": V/(n K^2) ~ {_short(self.spread)} l/n"

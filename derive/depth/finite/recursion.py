@@ -78,6 +78,24 @@ def step(state: Kernel, at: Coefficients, ratio: Any = 1) -> Kernel:
     )
 
 
+def on_the_sphere(state: Kernel, bias: Any = 0) -> Kernel:
+    """The kernel's law as `step` wants it where the weights are orthogonal, not Gaussian.
+
+    The Gram matrix of W x is then fixed, so that its rows are what is left of Gaussian ones once the fluctuation of
+    their own Gram matrix is taken away: 2 A^2/n in variance and 8 A^3/n^2 in third cumulant, A = q - sigma_b^2.
+    """
+    part = state.kernel - bias
+    vertex = state.vertex - 2 * part**2
+    return Kernel(state.kernel, vertex, state.correction, state.third - 12 * part * vertex - 8 * part**3)
+
+
+def tangent_on_the_sphere(state: Kernel, tangent: Gradient, bias: Any = 0) -> Gradient:
+    """The same for a tangent: the Gram matrix of (W x, W v) is fixed."""
+    h = tangent.norm
+    overlap, spread = tangent.overlap - (state.kernel - bias) * h, tangent.spread - 2 * h**2
+    return Gradient(h, overlap, tangent.mixed, spread, tangent.correction)
+
+
 def gradient_step(state: Kernel, tangent: Gradient, at: Coefficients, ratio: Any = 1) -> Gradient:
     """The tangent of the next layer, with E phi'^2 v^2 = H e(G) + 2 M^2 e'(G) for Cov(z, v) = [[G, M], [M, H]]."""
     h, rise = tangent.norm, at.gain_slope
@@ -103,4 +121,13 @@ def gain_statistics(state: Kernel, at: Coefficients, ratio: Any = 1) -> tuple[An
     return mean, at.gain_source + ratio * at.gain_slope**2 * state.vertex
 
 
-__all__ = ["Coefficients", "Gradient", "Kernel", "gain_statistics", "gradient_step", "step"]
+__all__ = [
+    "Coefficients",
+    "Gradient",
+    "Kernel",
+    "gain_statistics",
+    "gradient_step",
+    "on_the_sphere",
+    "step",
+    "tangent_on_the_sphere",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,7 +96,7 @@ def with_memory(
     return _packed(rows, shifts)
 
 
-def _packed(rows: list[tuple[float, ...]], shifts: list[float]) -> ResidualDepth:
+def _packed(rows: Sequence[tuple[float, ...]], shifts: list[float]) -> ResidualDepth:
     kernel, vertex, correction, latent, closed, shifted = np.array(rows).T
     return ResidualDepth(kernel, vertex, correction, latent, np.array(shifts), closed, shifted)
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import flint
 from flint import acb, arb
-from sympy import Expr, Rational, bell, factorial2
+from sympy import Expr, Integer, Rational, bell, factorial2
 
+from derive.depth.enclosures import to_ball
 from derive.gaussian.numbers import ball, plain_ball, to_enclosure
 from derive.records import Enclosure, EocError
 
@@ -31,10 +32,17 @@ class ScaleInvariant:
     N(-beta/2, beta) with beta = sum_j s/n_j (Hanin & Nica 2018, arXiv 1812.05994, for ReLU).
 
     plus, minus   slopes; numbers or expressions in parameters
+    fixed         whether weights are orthogonal: then R is the Gaussian factor over an independent chi^2_n/n, the
+                  factor of a linear network, which is 1 for orthogonal weights
     """
 
     plus: Expr
     minus: Expr
+    fixed: bool = False
+
+    def orthogonal(self) -> ScaleInvariant:
+        """The law for square orthogonal weights in every layer, the first one's too."""
+        return ScaleInvariant(self.plus, self.minus, True)
 
     def even(self, k: int) -> Expr:
         """A_2k = (plus^2k + minus^2k)/2."""
@@ -42,8 +50,11 @@ class ScaleInvariant:
 
     @property
     def s(self) -> Expr:
-        """3 A_4/A_2^2 - 1: the width times the relative variance that one layer adds. Exact."""
-        return (3 * self.even(2) / self.even(1) ** 2 - 1).cancel()
+        """3 A_4/A_2^2 - 1: the width times the relative variance that one layer adds. Exact.
+
+        Two less for orthogonal weights, for n -> oo: there Var R = (s - 2)/(n + 2).
+        """
+        return (3 * self.even(2) / self.even(1) ** 2 - 1 - (2 if self.fixed else 0)).cancel()
 
     def vertex(self, widths: Sequence[int]) -> Expr:
         """V^l/K^2 = n_(l-1) (prod_j (1 + s/n_j) - 1) over the widths of layers 1 to l - 1. Exact at every width."""
@@ -51,7 +62,7 @@ class ScaleInvariant:
             return Rational(0)
         product = Rational(1)
         for n in widths:
-            product *= 1 + self.s / n
+            product *= self.moment(2, n)
         return (widths[-1] * (product - 1)).cancel()
 
     def beta(self, widths: Sequence[int]) -> Expr:
@@ -66,7 +77,11 @@ class ScaleInvariant:
             lower = sum((comb(j - 1, i - 1) * cumulants[i - 1] * moments[j - i - 1] for i in range(1, j)), Rational(0))
             cumulants.append((moments[j - 1] - lower).expand())
         scaled = [c / Rational(n) ** (j - 1) for j, c in enumerate(cumulants, 1)]
-        return sum((bell(k, i, scaled[: k - i + 1]) for i in range(1, k + 1)), Rational(0)).cancel()
+        total = sum((bell(k, i, scaled[: k - i + 1]) for i in range(1, k + 1)), Rational(0))
+        if self.fixed:
+            for i in range(k):
+                total = total / (1 + Rational(2 * i, n))
+        return total.cancel()
 
     def log_mean(self, n: int) -> Enclosure:
         """E[log R | R > 0] of a layer of width n. ENCLOSURE.
@@ -83,7 +98,13 @@ class ScaleInvariant:
     def _log(self, n: int) -> tuple[Enclosure, Enclosure]:
         if int(n) != n or n < 1:
             raise EocError(f"n = {n!r} is no width", instead="n=256")
-        return _log_moments(self.plus**2 / self.even(1), self.minus**2 / self.even(1), int(n))
+        found = _log_moments(self.plus**2 / self.even(1), self.minus**2 / self.even(1), int(n))
+        if not self.fixed:
+            return found
+        line = _log_moments(Integer(1), Integer(1), int(n))
+        with flint.ctx.workprec(PRECISION):
+            mean, variance = (to_enclosure(to_ball(a) - to_ball(b)) for a, b in zip(found, line, strict=True))
+            return mean, variance
 
     def power_mean(self, p: Any, n: int) -> Enclosure:
         """(E R^p)^(1/p) of a layer of width n for a rational p > 0; p = 1 is 1. ENCLOSURE.
@@ -97,6 +118,8 @@ class ScaleInvariant:
         with flint.ctx.workprec(PRECISION):
             whole = p.denominator == 1
             value = plain_ball(self.moment(int(p), n), {}) if whole else self._fractional(ball(p), n)
+            if self.fixed and not whole:
+                value = value / ScaleInvariant(Integer(1), Integer(1))._fractional(ball(p), n)
             return to_enclosure(value ** (1 / ball(p)))
 
     def has_power_mean(self, p: Fraction) -> bool:

@@ -10,7 +10,16 @@ import numpy as np
 from sympy import Expr
 
 from derive.depth.finite.moments import Moments
-from derive.depth.finite.recursion import Coefficients, Gradient, Kernel, gain_statistics, gradient_step, step
+from derive.depth.finite.recursion import (
+    Coefficients,
+    Gradient,
+    Kernel,
+    gain_statistics,
+    gradient_step,
+    on_the_sphere,
+    step,
+    tangent_on_the_sphere,
+)
 from derive.depth.finite.templates import Forward, Tangent
 from derive.gaussian.numbers import ball, evaluate, to_enclosure
 from derive.records import EocError
@@ -146,8 +155,13 @@ def balls(forward: Forward, tangent: Tangent | None, values: Mapping[str, Any], 
     return at
 
 
-def through(at: At, start: Any, layers: int, widths: tuple[int, ...], jumps: bool, exact: bool = False) -> FiniteDepth:
-    """The statistics of layers 1 to `layers` from the variance of layer 1; `widths` of layers 1 to layers - 1."""
+def through(
+    at: At, start: Any, layers: int, widths: tuple[int, ...], jumps: bool, exact: bool = False, fixed: Any = None
+) -> FiniteDepth:
+    """The statistics of layers 1 to `layers` from the variance of layer 1; `widths` of layers 1 to layers - 1.
+
+    fixed   sigma_b^2 where the weights are orthogonal, None where they are Gaussian
+    """
     number = ball if exact else float
     kernel, tangent = Kernel(start), Gradient()
     rows, slopes, gains = [kernel], [tangent], []
@@ -158,14 +172,17 @@ def through(at: At, start: Any, layers: int, widths: tuple[int, ...], jumps: boo
         if layer == layers - 1 and jumps:
             break
         here = at(kernel.kernel)
+        given, along = kernel, tangent
+        if fixed is not None:
+            given, along = on_the_sphere(kernel, fixed), tangent_on_the_sphere(kernel, tangent, fixed)
         if not jumps:
-            gains.append(gain_statistics(kernel, here, ratio))
+            gains.append(gain_statistics(given, here, ratio))
         if layer == layers - 1:
             break
         if not jumps:
-            tangent = gradient_step(kernel, tangent, here, ratio)
+            tangent = gradient_step(given, along, here, ratio)
             slopes.append(tangent)
-        kernel = step(kernel, here, ratio)
+        kernel = step(given, here, ratio)
         rows.append(kernel)
     pack = _enclosures if exact else np.array
     columns: dict[str, Any] = {f.name: pack([getattr(row, f.name) for row in rows]) for f in fields(Kernel)}
