@@ -81,8 +81,10 @@ class OpenNodes:
             law = ", ".join(self._law(expr, f"{target}{end}", f"{prefix}{end}") for expr, end in parts)
         calls = []
         for suffix, body in (("f", f), ("g", g)):
-            slope = to_piecewise(derivative(normal_form(body))[0])
-            calls.append((self._function(f"{prefix}{suffix}", body), self._function(f"{prefix}d{suffix}", slope)))
+            slope, jumps = derivative(normal_form(body))
+            own = self._function(f"{prefix}{suffix}", body)
+            other = self._function(f"{prefix}d{suffix}", to_piecewise(slope))
+            calls.append((own, "_jumps" if jumps and self.backend == "torch" else other))
         shown = ", ".join(call for both in zip(*calls, strict=True) for call in both)
         return f"{target} = _pair({shown}, {law}, {self._breaks((f, g))})", law
 

@@ -112,8 +112,8 @@ def _pair(f, g, df, dg, q1, q2, c, breaks=()):
     """E f(u) g(v) for variances q1, q2 and correlation c: sum of a_k(q1) b_k(q2) c^k (Mehler).
 
     The part left out is at most |c|^N sqrt((E f^2 - sum a_k^2)(E g^2 - sum b_k^2)); where that is not below 1e-12
-    (1e-6 in float32) of sqrt(E f^2 E g^2) with N = 64 the pair is integrated over the plane. c = 1 and c = -1 are one-variable
-    expectations, and the derivative in c is there sqrt(q1 q2) E f'(u) g'(v) (Price).
+    (1e-6 in float32) of sqrt(E f^2 E g^2) with N = 64 the pair is integrated over the plane. c = 1 and c = -1 are
+    one-variable expectations, and the derivative in c is there sqrt(q1 q2) E f'(u) g'(v) (Price).
     """
 
     def edge(q1, q2, c):
@@ -130,7 +130,14 @@ def _pair(f, g, df, dg, q1, q2, c, breaks=()):
 
         # elsewhere the other branch of the gradient has a harmless correlation
         inside = jnp.where(jnp.abs(c) < 1, c, 0.5)
-        return jax.lax.cond(good, lambda: short, lambda: _plane(f, g, q1, q2, inside, breaks))
+
+        def longer():
+            # Price; halfway between c and its copy, so that the second derivative is right too
+            fixed = jax.lax.stop_gradient(inside)
+            slope = jnp.sqrt(q1*q2)*_plane(df, dg, q1, q2, (inside + fixed)/2, breaks)
+            return _plane(f, g, q1, q2, fixed, breaks) + (inside - fixed)*slope
+
+        return jax.lax.cond(good, lambda: short, longer)
 
     def one(q1, q2, c):
         return jax.lax.cond(jnp.abs(c) == 1, edge, series, q1, q2, c)

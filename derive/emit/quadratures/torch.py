@@ -115,6 +115,11 @@ def _mehler(f, g, q1, q2, c, edges, order):
     return (a*b*powers).sum(-1), (c.abs()**order*left <= 1e-12*(m_f*m_g).sqrt()).detach()
 
 
+def _jumps(x):
+    """The slope of a function that jumps, which is no function."""
+    raise NotImplementedError("no gradient in c: the function jumps, and its kernel has no closed form")
+
+
 def _plane(f, g, q1, q2, c, edges_f, edges_g):
     """E f(u) g(v) of one pair, |c| < 1: the mean of g(v) given u, averaged over u; NaN where panels are too many."""
     if edges_f.numel() + edges_g.numel() > 600:
@@ -153,8 +158,10 @@ def _pair(f, g, df, dg, q1, q2, c, breaks=()):
         r1, r2 = q1[edge].sqrt(), q2[edge].sqrt()*side
         z, w = _z_rule((r1, r2), edges)
         u, v = r1[:, None]*z, r2[:, None]*z
-        slope = r1*r2.abs()*(w*df(u)*dg(v)).sum(-1)
-        out = out.index_put((edge.nonzero()[:, 0],), (w*f(u)*g(v)).sum(-1) + (c[edge] - side)*slope)
+        value = (w*f(u)*g(v)).sum(-1)
+        if c.requires_grad:
+            value = value + (c[edge] - side)*r1*r2.abs()*(w*df(u)*dg(v)).sum(-1)
+        out = out.index_put((edge.nonzero()[:, 0],), value)
     todo = (~edge).nonzero()[:, 0]
     for order in (32, 128):
         kept = []
@@ -169,7 +176,15 @@ def _pair(f, g, df, dg, q1, q2, c, breaks=()):
     if todo.numel():
         octaves = 2.0**torch.arange(-4, 16, dtype=torch.float64)
         coarse = _edges(f, q1, 13.0, breaks, octaves), _edges(g, q2, 13.0, breaks, octaves)
-        out = out.index_put((todo,), torch.stack([_plane(f, g, q1[i], q2[i], c[i], *coarse) for i in todo]))
+        found = []
+        for i in todo:
+            fixed = c[i].detach()
+            value = _plane(f, g, q1[i], q2[i], fixed, *coarse)
+            if c.requires_grad:  # Price; halfway between c and its copy, so that the second derivative is right too
+                slope = _plane(df, dg, q1[i], q2[i], (c[i] + fixed)/2, *coarse)
+                value = value + (c[i] - fixed)*(q1[i]*q2[i]).sqrt()*slope
+            found.append(value)
+        out = out.index_put((todo,), torch.stack(found))
     return out.reshape(shape).to(dtype)
 
 
