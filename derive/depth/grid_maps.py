@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from sympy import Add, Expr, Mul, Pow, Symbol, diff
+from sympy import Abs, Add, Expr, Mul, Pow, Symbol, diff, sign
 
 from derive.depth.grid_functions import FloatFunction, Moment, float_function, moment
 from derive.depth.grid_gap import GapCurve, GapTable, gap_table
@@ -208,6 +208,8 @@ def plain(expr: Expr, known: Mapping[Symbol, Array], values: Mapping[str, Any]) 
         return np.sqrt(args[0]) if expr.exp == 0.5 else args[0] ** args[1]
     if expr.is_number:
         return np.float64(float(expr))
+    if isinstance(expr, (Abs, sign)):
+        return (np.abs if isinstance(expr, Abs) else np.sign)(args[0])
     raise Unsupported(f"the function {expr.func.__name__} over a whole grid", where=str(expr)[:80])
 
 

@@ -10,6 +10,9 @@ import numpy as np
 
 from derive.depth.bias.phases import BiasGrid
 
+LEVELS = (0.25, 0.5, 0.75, 0.9)
+"""Correlations whose contours are drawn: gamma = 1/3, 1, 3, 9."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BiasDiagram:
@@ -19,7 +22,8 @@ class BiasDiagram:
     title: str
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Regions, the lines chi = 1 and gamma = 1, contours of c; written to `path` where one is given."""
+        """Regions, the lines chi = 1 (black), dV/dq = 1 where it is another (grey, dashed) and gamma = 1 (thick), and
+        contours of gamma; written to `path` where one is given."""
         from derive.show.phase_plots import SIGMA_B, SIGMA_W, new_figure, save
 
         grid = self.grid
@@ -49,12 +53,12 @@ class BiasDiagram:
         inner = np.where(grid.c < 1, grid.c, np.nan)
         if np.isfinite(inner).any() and np.nanmin(inner) < np.nanmax(inner):
             lines = axes.contour(
-                grid.sigma_w, grid.sigma_b, inner, [0.25, 0.5, 0.75, 0.9], colors="#7a5230", linewidths=0.8
+                grid.sigma_w, grid.sigma_b, inner, LEVELS, colors="#7a5230", linewidths=(0.8, 1.8, 0.8, 0.8)
             )
-            axes.clabel(lines, fmt=lambda c: f"c = {c:g}", fontsize=7)
+            axes.clabel(lines, fmt=lambda c: f"γ = {c / (1 - c):.3g}, c = {c:g}", fontsize=7)
         shown = [Patch(color=colours[i], label=name) for i, name in names.items() if (region == i).any()]
         axes.legend(handles=shown, fontsize=7, loc="best")
-        axes.set(xlabel=SIGMA_W, ylabel=SIGMA_B, title=f"{self.title}: guessing bias in the limit of depth")
+        axes.set(xlabel=SIGMA_W, ylabel=SIGMA_B, title=f"{self.title}:\nguessing bias in the limit of depth")
         if path is not None:
             save(figure, path, f"phases of guessing bias of {self.title}")
         return figure

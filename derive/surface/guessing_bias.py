@@ -98,7 +98,8 @@ class GuessingBias:
         start              the state of layer 1; without it that of data with this mean and covariance
         mean, covariance   of the data (see `derive.depth.bias.dictionary.first_layer`)
 
-        Raises Unsupported for blocks whose pairs of inputs have no law of their own (dropout, batch normalisation).
+        Batch normalisation acts on the whole data set: each unit's centre is removed. Raises Unsupported for dropout,
+        whose masks part two copies of one input.
         """
         maps = self._maps(parameters)
         w, b = np.asarray(sigma_w, float), np.asarray(sigma_b, float)

@@ -129,3 +129,37 @@ def test_a_steeper_twin_has_its_line_at_smaller_variances():
     assert float(point.sigma_w2) == pytest.approx(w2, rel=1e-9)
     (twin,) = theory("erf(2*x)").guessing_bias.neutrality(math.sqrt(b2) / 2)
     assert float(twin.sigma_w2) == pytest.approx(w2 / 4, rel=1e-9)
+
+
+def test_normalisations_before_and_after_the_activation():
+    """Before it only batch normalisation, behind it only RMS normalisation leaves the drift that ReLU makes."""
+    made, root = 1 / (math.pi - 1), math.sqrt(2)
+    plain = theory("relu").guessing_bias.depth(6, root).gamma
+    depth = {
+        text: theory(text).guessing_bias.depth(6, root)
+        for text in ("dense >> batchnorm >> relu", "dense >> relu >> batchnorm", "dense >> relu >> layernorm",
+                     "dense >> relu >> rmsnorm")
+    }  # fmt: skip
+    before, after, behind, rms = (found.gamma for found in depth.values())
+    assert before[1:] == pytest.approx(made, rel=1e-12) and after == pytest.approx(0, abs=1e-15)
+    assert rms == pytest.approx(plain, rel=1e-9)
+    assert behind == pytest.approx(0, abs=1e-12)
+    chi = depth["dense >> batchnorm >> relu"].chi
+    assert chi == pytest.approx(math.pi / (math.pi - 1), rel=1e-12)
+    # layer normalisation behind ReLU takes a bias away: C(c) - C(0) over 1 - C(0), with slope 0.734 at c = 0
+    small = theory("dense >> relu >> layernorm").guessing_bias.depth(2, root, start=Guessing(1e-4, 1.0)).gamma
+    assert small[1] / small[0] == pytest.approx(0.25 / (0.5 - 0.5 / math.pi), rel=1e-3)
+    pinned = theory("dense >> batchnorm >> relu").guessing_bias.at(1.5, 0.3)
+    assert pinned.name == "neutrality" and pinned.gamma == pytest.approx(
+        (2.25 / (2 * math.pi) + 0.09) / (2.25 * (0.5 - 0.5 / math.pi)), rel=1e-12
+    )
+
+
+def test_the_edge_of_chaos_itself_has_its_name():
+    t = theory("tanh")
+    point = t.guessing_bias.at(float(t.edge_of_chaos(sigma_b=0.3).sigma_w), 0.3)
+    assert (point.name, point.law, point.exponent) == ("transient-deep prejudice", "power", 1)
+    assert point.gamma == math.inf
+    w = float(t.edge_of_chaos(sigma_b=0.3).sigma_w)
+    grown = t.guessing_bias.depth(300, w, 0.3).gamma
+    assert (grown[299] - grown[199]) / 100 == pytest.approx(point.factor, rel=0.02)

@@ -228,7 +228,9 @@ ASKED = {
 
 def given(question: Question) -> dict[str, Any]:
     """What a question hands to the functions of its kind."""
-    return {key: value for key, value in question.items() if key not in ("kind", "printed", "corrected", "measure", "slow")}
+    return {
+        key: value for key, value in question.items() if key not in ("kind", "printed", "corrected", "measure", "slow")
+    }
 
 
 def rounds_to(value: float, printed: str) -> bool:

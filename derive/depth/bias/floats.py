@@ -17,6 +17,7 @@ from numpy.polynomial import chebyshev
 from sympy import Expr
 
 from derive.activation.normal_form import normal_form
+from derive.depth.bias.pinned import pinned_maps
 from derive.depth.bias.pooled import PooledMaps, pooled_gap
 from derive.depth.grid_gap import GapTable, gap_table
 from derive.depth.grid_maps import TemplateMaps, gap_of
@@ -30,8 +31,8 @@ from derive.records import Unsupported
 Array = Any
 NODES = 40
 """Chebyshev nodes in theta = arccos c on [0, pi/2] of a scale-free map."""
-NO_PAIR = ("dropout", "batchnorm")
-"""Layers whose statistics are not those of one network acting on single inputs."""
+NO_PAIR = ("dropout",)
+"""Layers whose statistics are not those of one network acting on inputs."""
 FREE = frozenset({"elementwise", "dense", "maxpool", "avgpool", "residual", "sum", "concat", "flatten"})
 
 
@@ -123,15 +124,17 @@ class KeptTables(TemplateMaps):
 def layer_maps(theory: Any, values: Mapping[str, Any]) -> LayerMaps:
     """The fast maps of a theory, with numbers for its parameters.
 
-    Raises Unsupported for layers that have no such map: dropout and batch normalisation, and functions of several
-    units that are not scale-free.
+    Raises Unsupported for layers that have no such map: dropout, batch normalisation of a part of the signal, and
+    functions of several units that are not scale-free.
     """
     for stage in every_stage(theory.block.stages):
         if type(stage).__name__.lower() in NO_PAIR:
             raise Unsupported(
                 f"guessing bias of a block with {type(stage).__name__}",
-                why="its output on one input depends on a mask or on other inputs",
+                why="its output on one input depends on a mask",
             )
+    if any(type(stage).__name__ == "BatchNorm" for stage in every_stage(theory.block.stages)):
+        return pinned_maps(theory, values)
     if scale_free(theory.block):
         return _scale_free(theory, values)
     return Tabulated(tables(theory, values))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from derive.depth.bias.floats import LayerMaps, ScaleFree, Tabulated
+from derive.depth.bias.pinned import Pinned
 from derive.depth.grid import CRITICAL, phase_grid
 
 Array = Any
@@ -84,6 +85,8 @@ def bias_grid(maps: LayerMaps, sigma_w: Array, sigma_b: Array, q0: float = 1.0) 
     w, b = np.asarray(sigma_w, float), np.asarray(sigma_b, float)
     if isinstance(maps, ScaleFree):
         return _scale_free(maps, w, b, q0)
+    if isinstance(maps, Pinned):
+        return _pinned(maps, w, b)
     assert isinstance(maps, Tabulated)
     grid = phase_grid(maps.maps, w, b, q0)
     # C is convex on [0, 1] with C(1) = 1: where its slope there is 1 it lies above c, and c -> 1 slowly
@@ -103,6 +106,14 @@ def _scale_free(maps: ScaleFree, sigma_w: Array, sigma_b: Array, q0: float) -> B
         approach = np.where((added > 0) & (slope < 1 - CRITICAL), chi, chi / slope)
     c = np.where(approach <= 1 + CRITICAL, 1.0, np.nan)
     return BiasGrid(sigma_w, sigma_b, q, chi, slope, c, np.where(c == 1, approach, np.nan), *_labels(c, chi))
+
+
+def _pinned(maps: Pinned, sigma_w: Array, sigma_b: Array) -> BiasGrid:
+    w, b = np.meshgrid(sigma_w, sigma_b)
+    log_q, log_e = maps.step(np.zeros(w.shape), np.zeros(w.shape), w, b)
+    chi, slope = maps.gains(log_q, w, b)
+    c = 0.0 - np.expm1(log_e)
+    return BiasGrid(sigma_w, sigma_b, np.exp(log_q), chi, slope, c, np.full(w.shape, np.nan), *_labels(c, chi))
 
 
 def _labels(c: Array, chi: Array) -> tuple[Array, Array]:
