@@ -170,29 +170,35 @@ def run(
 ) -> bool:
     """Ask every point through the executor; False where it was interrupted.
 
-    `keep` is given new rows every few seconds and at the end, also on Ctrl-C; `ahead` points wait at a time, so that
-    an interruption leaves little to cancel. A point that cannot be answered is a row with the reason as its label.
+    `keep` is given new rows every few seconds and at the end, also on Ctrl-C and where a worker fails; `ahead` points
+    wait at a time, so that an interruption leaves little to cancel. A point that cannot be answered is a row with the
+    reason as its label.
     """
     waiting: set[Future[list[Row]]] = set()
+    done: set[Future[list[Row]]] = set()
     rest, fresh, saved = iter(points), [], monotonic()
     try:
         for point in itertools.islice(rest, ahead):
             waiting.add(executor.submit(evaluate, point))
         while waiting:
             done, waiting = wait(waiting, timeout=1.0, return_when=FIRST_COMPLETED)
-            for future in done:
-                fresh += future.result()
+            count = len(done)
+            while done:
+                fresh += next(iter(done)).result()
+                done.pop()
                 advance()
-            for point in itertools.islice(rest, len(done)):
+            for point in itertools.islice(rest, count):
                 waiting.add(executor.submit(evaluate, point))
             if fresh and monotonic() - saved > SAVE_EVERY:
                 keep(fresh)
                 fresh, saved = [], monotonic()
-    except KeyboardInterrupt:
+    except BaseException as stopped:
         for future in waiting:
             future.cancel()
-        keep([*fresh, *(row for future in waiting if _answered(future) for row in future.result())])
-        return False
+        keep([*fresh, *(row for future in done | waiting if _answered(future) for row in future.result())])
+        if isinstance(stopped, KeyboardInterrupt):
+            return False
+        raise
     keep(fresh)
     return True
 

@@ -58,7 +58,9 @@ def draw_map(axes: Axes, data: Mapping[str, Any], labels: tuple[str, str, str]) 
             True: (ORANGE, "fixed point"), False: ("white", "fixed point, unstable"),
             None: (GREY, "every point is fixed"),
         }[stable]  # fmt: skip
-        axes.plot([point], [point], "o", color=ORANGE, markerfacecolor=face, markersize=6, label=name, zorder=5)
+        axes.plot(
+            [point], [point], "o", color=ORANGE, markerfacecolor=face, markersize=6, label=name, zorder=5, clip_on=False
+        )
     dress(axes, *labels)
     axes.set_xlim(*ends)
     axes.locator_params(axis="x", nbins=5)

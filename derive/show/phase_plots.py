@@ -20,6 +20,8 @@ SIGMA_W = r"$\sigma_w$ (weights have variance $\sigma_w^2$/fan-in)"
 SIGMA_B = r"$\sigma_b$ (standard deviation of biases)"
 ORDERED, CHAOTIC, GROWS, DIES = "#cfe3f1", "#fbdcc0", "#d9d9d9", "#f4f4f4"
 LEVELS = (3, 10, 30)
+CROWDED = 0.03
+"""Of the side of a panel: a line with less room than that has no label."""
 FORMATS = {".svg": "svg", ".pdf": "pdf", ".png": "png"}
 
 
@@ -82,7 +84,7 @@ def draw_phases(axes: Axes, d: PhaseDiagram) -> None:
     shown = [level for level in LEVELS if np.nanmin(depth, initial=np.inf) < level < np.nanmax(depth, initial=0)]
     if shown:
         lines = axes.contour(d.sigma_w, d.sigma_b, depth, levels=shown, colors=GREY, linewidths=0.8)
-        axes.clabel(lines, fontsize=7, fmt="%g", inline_spacing=2)
+        label_lines(axes, lines, d, d.edge[1:])
     handles: list[Any] = []
     names = (r"$\chi < 1$: gradients vanish", r"$\chi > 1$: gradients explode", "variance unbounded", "does not settle")
     handles += [Patch(color=colors[i], label=name) for i, name in enumerate(names) if (region == i).any()]
@@ -92,6 +94,27 @@ def draw_phases(axes: Axes, d: PhaseDiagram) -> None:
     _frame(axes, d)
     axes.set_title("gradients and correlations", fontsize=10)
     below(axes, handles)
+
+
+def label_lines(axes: Axes, lines: Any, d: PhaseDiagram, other: Any = ()) -> None:
+    """A label on each line where it is farthest from other lines, the curve `other` and the frame; none in a crowd."""
+    start = np.array([d.sigma_w[0], d.sigma_b[0]])
+    size = np.array([np.ptp(d.sigma_w), np.ptp(d.sigma_b)])
+    parts = [(part - start) / size for path in lines.get_paths() for part in path.to_polygons(closed_only=False)]
+    curve = [(np.stack(other, 1) - start) / size] if len(other) and len(other[0]) else []
+    places = []
+    for i, part in enumerate(parts):
+        rest = np.concatenate([*parts[:i], *parts[i + 1 :], *curve, np.empty((0, 2))])
+        rest = rest[np.isfinite(rest).all(1)]
+        room = np.minimum(part, 1 - part).min(1)
+        if len(rest):
+            apart = np.hypot(*(part[:, None] - rest[None]).transpose(2, 0, 1)).min(1)
+            room = np.minimum(room, 2 * apart)
+        best = int(np.argmax(room))
+        if len(part) > 8 and room[best] > CROWDED:
+            places.append(tuple(part[best] * size + start))
+    if places:
+        axes.clabel(lines, fontsize=7, fmt="%g", inline_spacing=2, manual=places)
 
 
 def draw_edge(axes: Axes, d: PhaseDiagram) -> list[Any]:
@@ -137,7 +160,7 @@ def draw_variance(figure: Figure, axes: Axes, d: PhaseDiagram) -> None:
         levels = [v for v in (0.3, 1, 3, 10, 30, 100) if np.nanmin(edge) < v < np.nanmax(edge)]
         if levels:
             lines = axes.contour(d.sigma_w, d.sigma_b, edge, levels=levels, colors=ORANGE, linewidths=1.1)
-            axes.clabel(lines, fontsize=7, fmt="%g", inline_spacing=2)
+            label_lines(axes, lines, d)
         label = "separatrix: from a variance above, it explodes"
         handles.append(Line2D([], [], color=ORANGE, linewidth=1.1, label=label))
     if (d.variance == 2).any():

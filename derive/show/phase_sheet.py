@@ -54,11 +54,24 @@ def sheet(data: Sequence[dict[str, Any]]) -> Figure:
     functions.set_xlim(-4, 4)
     functions.set_ylim(-2.2, 4)
     dress(edges, SIGMA_W, SIGMA_B, r"edge of chaos: $V(q) = q$, $\chi(q) = 1$")
-    edges.set_xlim(0.4, 3)
+    edges.set_xlim(*_range(data))
     edges.set_ylim(-0.02, 1)
+    if any("stable" in item and not item["stable"].all() for item in data):
+        edges.plot([], [], color=GREY, linewidth=1.0, label="thin: $q^*$ unstable")
     dress(maps, "$c$ at one layer", "$C(1, 1, c)$ at the next", "correlation map on the edge, $q^*$ = 1")
-    figure.legend(loc="outside lower center", ncols=min(len(data), 8), fontsize=8.5, frameon=False)
+    figure.legend(loc="outside lower center", ncols=min(len(data) + 1, 8), fontsize=8.5, frameon=False)
     return figure
+
+
+def _range(data: Sequence[dict[str, Any]]) -> tuple[float, float]:
+    """The sigma_w of the curves where sigma_b <= 1, with a margin; not beyond 3."""
+    seen = [w[b <= 1] for _, w, b in (item["edge"] for item in data if "edge" in item and len(item["edge"][0]))]
+    shown = np.concatenate([*seen, np.empty(0)])
+    if not len(shown):
+        return 0.4, 3.0
+    low, high = float(shown.min()), min(float(shown.max()), 3.0)
+    margin = max(0.1, (high - low) / 8)
+    return max(0.0, low - margin), high + margin
 
 
 def _edge(axes: Any, item: dict[str, Any], style: dict[str, Any]) -> None:

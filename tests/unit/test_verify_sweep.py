@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, ThreadPoolExecutor
 
 import pytest
 from click.testing import CliRunner
@@ -104,6 +104,18 @@ def test_an_interruption_keeps_what_is_done():
     rest = [p for p in points if p.index not in {row["point"] for row in kept}]
     assert run(rest, fake, Interrupting(99), kept.extend, ahead=2)
     assert sorted(row["point"] for row in kept) == list(range(9))
+
+
+def test_a_worker_that_fails_leaves_what_is_done():
+    def failing(point):
+        if point.index == 3:
+            raise OSError("the worker is gone")
+        return fake(point)
+
+    points, kept = list(sweep_of(GRID).points()), []
+    with ThreadPoolExecutor(1) as executor, pytest.raises(OSError, match="gone"):
+        run(points, failing, executor, kept.extend, ahead=2)
+    assert {0, 1, 2} <= {row["point"] for row in kept}
 
 
 def command(*arguments):
