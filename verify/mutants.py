@@ -20,6 +20,7 @@ from verify.stream import stream
 from verify.subject import Subject
 from verify.work import PILOT
 from verify.wrong import RememberingTheory, WrongResult, WrongTheory
+from verify.wrong_forms import wrong_forms
 
 MOST_TERMS = 4
 COMPARISONS = 100
@@ -44,13 +45,16 @@ class Mutant:
     theory: Any
 
 
-def mutants(subject: Subject) -> Iterator[Mutant]:
-    """Every mutant of a subject's theory that differs from the truth."""
+def mutants(subject: Subject, forms: bool = False) -> Iterator[Mutant]:
+    """Every mutant of a subject's theory that differs from the truth.
+
+    forms   also those of `verify.wrong_forms`, one place of a closed form changed at a time
+    """
     theory = RememberingTheory(subject.theory)
     for attribute, result in theory.results.items():
         if str(result.kind) == "DIVERGENT":
             continue
-        for name, wrong in _wrong_results(theory, attribute, result):
+        for name, wrong in _wrong_results(theory, attribute, result, forms):
             if _differs(subject, result, wrong):
                 yield Mutant(name, attribute, WrongTheory(theory, attribute, wrong))
     if not subject.jumps:
@@ -60,13 +64,13 @@ def mutants(subject: Subject) -> Iterator[Mutant]:
         yield Mutant(name, "at", WrongTheory(theory, "at", question))
 
 
-def kills(subject: Subject, checks: Mapping[str, Check]) -> Iterator[tuple[Mutant, str, str]]:
+def kills(subject: Subject, checks: Mapping[str, Check], forms: bool = False) -> Iterator[tuple[Mutant, str, str]]:
     """(mutant, check, witness that refuted it or "") for every check of what a mutant changed.
 
     Rigorous witnesses are asked first; samples are the first batches, as if the budget were nothing.
     """
     drawn: dict[Any, list[list[float]]] = {}
-    for mutant in mutants(subject):
+    for mutant in mutants(subject, forms):
         wrong = replace(subject, theory=mutant.theory)
         for name, check in checks.items():
             if mutant.attribute in check.covers:
@@ -120,9 +124,12 @@ def _refuted_by(claims: list[Claim], seed: int, drawn: dict[Any, list[list[float
             predicted = float(point.predicted.mid), float(point.predicted.rad)
             if judge(batches, *predicted, point.scale, COMPARISONS).verdict is Verdict.FAILS:
                 return witness.name
-    return ""
+    stated = [point for claim in claims for point in claim.points if len(claim.witnesses) > 1]
+    return NO_NUMBER if stated and not any(mpmath.isfinite(p.predicted.mid) for p in stated) else ""
 
 
+NO_NUMBER = "no real number"
+"""A wrong form that is complex or infinite at every point: no report calls it true, its claim is UNDECIDED."""
 VALUES: dict[str, Callable[[Any], Any]] = {
     "1 % too large": lambda y: y * 1.01,
     "1 % too small": lambda y: y * 0.99,
@@ -168,14 +175,14 @@ def _root(value: Any) -> Any:
     return Fraction(float(value) ** 0.5).limit_denominator(10**6) if isinstance(value, Fraction) else value**0.5
 
 
-def _wrong_results(theory: Any, attribute: str, result: Any) -> Iterator[tuple[str, Any]]:
+def _wrong_results(theory: Any, attribute: str, result: Any, forms: bool) -> Iterator[tuple[str, Any]]:
     for name, value in VALUES.items():
         yield name, WrongResult(result, value)
     for name, arguments in _argument_changes().items():
         touched = name.partition(":")[0].split()[0]
         if touched in result.arguments:
             yield name, WrongResult(result, arguments=arguments)
-    yield from _wrong_terms(result)
+    yield from _wrong_terms(result, forms)
     for other in CONFUSED.get(attribute, ()):
         yield f"{other} in its place", WrongResult(theory.results[other], arguments=_only(theory.results[other]))
     if attribute == "second_moment":
@@ -189,15 +196,15 @@ def _only(result: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 CONFUSED = {
-    "chi": ("chi_parallel",),
-    "chi_parallel": ("chi",),
+    "chi": ("chi_parallel", "second_moment"),
+    "chi_parallel": ("chi", "second_moment"),
     "mean": ("second_moment",),
     "second_moment": ("mean",),
 }
 
 
-def _wrong_terms(result: Any) -> Iterator[tuple[str, Any]]:
-    """A closed form with one additive term dropped, negated, or 1 % off."""
+def _wrong_terms(result: Any, forms: bool) -> Iterator[tuple[str, Any]]:
+    """A closed form with one additive term dropped, negated, or 1 % off, or with one place changed."""
     from sympy import Add, Rational
 
     from derive.gaussian.node import GaussianE
@@ -206,6 +213,8 @@ def _wrong_terms(result: Any) -> Iterator[tuple[str, Any]]:
     closed = result.closed
     if closed.has(GaussianE):
         return
+    if forms:
+        yield from ((kind, replace(result, template=wrong)) for kind, wrong in wrong_forms(closed))
     terms = Add.make_args(closed) if isinstance(closed, Add) else Add.make_args(closed.expand(deep=False))
     if len(terms) < 2:
         return

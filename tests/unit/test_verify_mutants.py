@@ -1,9 +1,13 @@
 """Every mechanical mutant is refuted by every check of what it changed; the truth survives the same checks."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
-from verify.checking import checks
+from verify.checking import Sampled, checks
+from verify.engine import run
+from verify.judge import Verdict
 from verify.mutants import depth_kills, kills, mutants
 from verify.subject import subject
 from verify.wrong_code import code_kills, code_mutants
@@ -82,3 +86,64 @@ def test_every_wrong_variance_recursion_is_refuted():
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 def test_every_wrong_recursion_is_refuted(activation, name):
     recursion_is_watched(activation, name, 10)
+
+
+def test_every_kind_of_wrong_form_is_refuted():
+    forms_are_watched("relu", checks(), 180, 40)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("activation", ["gelu", "elu", "hardtanh", "sin"])
+def test_every_kind_of_wrong_form_of_longer_formulas_is_refuted(activation):
+    forms_are_watched(activation, checks(), 200, 40)
+
+
+def forms_are_watched(text, found, fewest, kinds):
+    outcomes = list(kills(subject(text, seed=0), found, forms=True))
+    survivors = [
+        f"{check}: {mutant.attribute} {mutant.name}"
+        for mutant, check, witness in outcomes
+        if not witness and mutant.name not in found[check].unseeable
+    ]
+    assert survivors == []
+    assert len(outcomes) >= fewest
+    assert len({mutant.name.partition(",")[0] for mutant, _, _ in outcomes}) >= kinds
+
+
+ONE_PER_CENT = ("1 % too large", "1 % too small")
+
+
+def small_errors_are_seen_by_samples(text, budget, attributes):
+    """Without enclosures: a report of that budget refutes every map that is 1 % off, and holds the truth."""
+    made = subject(text, seed=0)
+    watching = {n: c for n, c in checks(made.of).items() if set(attributes) & set(c.covers)}
+    found = {name: replace(check, claims=sampled_alone(check)) for name, check in watching.items()}
+    assert all(c.verdict is Verdict.HOLDS for c in run(made, found, budget=budget).claims if c.check)
+    wrong = [m for m in mutants(made) if m.name in ONE_PER_CENT and m.attribute in attributes]
+    assert len(wrong) == 2 * len(attributes)
+    for mutant in wrong:
+        report = run(replace(made, theory=mutant.theory), found, budget=budget)
+        refuted = [c for c in report.claims if c.verdict is Verdict.FAILS]
+        assert refuted and {c.attribute for c in refuted} <= {mutant.attribute}, (mutant.attribute, mutant.name)
+
+
+def sampled_alone(check):
+    def claims(made):
+        for claim in check.claims(made):
+            sampled = tuple(w for w in claim.witnesses if isinstance(w, Sampled))
+            if sampled:
+                yield replace(claim, witnesses=sampled)
+
+    return claims
+
+
+def test_one_per_cent_is_seen_by_samples_alone():
+    small_errors_are_seen_by_samples("relu", 0, ("variance_map", "chi", "covariance_map"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("text", ["gelu", "tanh", "dense >> relu >> maxpool(2)", "dense >> relu >> avgpool(2)"])
+def test_one_per_cent_is_seen_within_thirty_seconds(text):
+    small_errors_are_seen_by_samples(text, 30, ("variance_map", "chi", "covariance_map"))

@@ -1,7 +1,10 @@
 """End to end on GELU: verdicts, the JSON schema, the page, the table, the command."""
 
+import html
 import json
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from io import StringIO
 
@@ -153,3 +156,40 @@ def test_a_module_is_verified_by_running_it():
 
 def test_blocks_of_more_than_one_layer_are_subjects_of_their_own():
     assert subject("dense >> relu >> dense >> tanh").of == "block" and subject("dense >> relu").of == "activation"
+
+
+PROBE = """<script>addEventListener("load", () => {
+  const all = name => [...document.querySelectorAll(name)], lines = all("summary");
+  const sized = e => e.getBoundingClientRect();
+  const reached = lines.filter(e => { e.focus(); return document.activeElement === e && e.tabIndex === 0 }).length;
+  lines.forEach(e => { if (!e.parentElement.open) e.click() });
+  const found = {lines: lines.length, reached, open: all("details").filter(e => e.open).length,
+    math: all("math").length, flat: all("math").filter(e => sized(e).width < 2 || sized(e).height < 5).length,
+    plots: all("figure svg").filter(e => sized(e).width > 150 && sized(e).height > 100).length,
+    requests: performance.getEntriesByType("resource").length,
+    wide: document.documentElement.scrollWidth - innerWidth, paper: getComputedStyle(document.body).backgroundColor};
+  document.title = "FOUND" + JSON.stringify(found) + "FOUND";
+})</script>"""
+"""What a browser sees; put into a copy of the page, which itself has no scripts."""
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+def test_a_browser_shows_the_report(report, tmp_path):
+    page = report.save(tmp_path / "gelu.html").read_text()
+    (tmp_path / "probe.html").write_text(page.replace("</body>", PROBE + "</body>"))
+    flags = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+    seen = []
+    for scheme in (1, 0):
+        done = subprocess.run(
+            ["chromium", *flags.split(), "--disable-component-update", "--disable-sync", "--enable-logging=stderr",
+             f"--user-data-dir={tmp_path}/profile{scheme}", f"--blink-settings=preferredColorScheme={scheme}",
+             "--window-size=1000,900", "--dump-dom", f"file://{tmp_path}/probe.html"],
+            capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert "CONSOLE" not in done.stderr
+        seen.append(json.loads(html.unescape(done.stdout.split("FOUND")[1])))
+    light, dark = seen
+    assert light["lines"] == len(report.claims) == light["reached"] == light["open"]  # by the keyboard too
+    assert light["math"] > 20 and light["flat"] == 0 and light["plots"] == 5
+    assert light["requests"] == 0 and light["wide"] <= 0
+    assert (light["paper"], dark["paper"]) == ("rgb(255, 255, 255)", "rgb(22, 23, 26)")
