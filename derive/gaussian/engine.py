@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sympy import Add, Expr, Mul, exp
@@ -21,11 +22,15 @@ from derive.records import Step
 
 @dataclass
 class Run:
-    """One derivation under way: its scalars, memory, conditions and time limit, and a printer if it is traced."""
+    """One derivation under way: its scalars, memory, conditions and time limit, and a printer if it is traced.
+
+    last   asked where no rule takes a problem
+    """
 
     scalars: Scalars
     printer: Printer | None
     deadline: float
+    last: Callable[[Problem, Scalars], Outcome | None] | None = None
     known: dict[Problem, tuple[Closed, Step | None]] = field(default_factory=dict)
     conditions: dict[Expr, None] = field(default_factory=dict)
     sources: dict[str, None] = field(default_factory=dict)
@@ -46,14 +51,20 @@ class Derived:
     step: Step | None
 
 
-def derive_closed(node: GaussianE, *, trace: bool = False, budget_seconds: float = 10.0) -> Derived:
-    """The closed form of an expectation.
+def derive_closed(
+    node: GaussianE,
+    *,
+    trace: bool = False,
+    budget_seconds: float = 10.0,
+    last: Callable[[Problem, Scalars], Outcome | None] | None = None,
+) -> Derived:
+    """The closed form of an expectation; `last` is asked for what no rule takes.
 
     Raises Blocked with the parts that no rule takes, Diverges where a condition of convergence fails.
     """
     deadline = time.thread_time() + budget_seconds
     scalars, terms = problems(node)
-    run = Run(scalars, Printer(scalars) if trace else None, deadline)
+    run = Run(scalars, Printer(scalars) if trace else None, deadline, last)
     outcome = Outcome(tuple((factor, (problem,)) for factor, problem in terms))
     total, after, children = _evaluate(outcome, run, None)
     step = None
@@ -72,11 +83,13 @@ def solve(problem: Problem, run: Run) -> tuple[Closed, Step | None]:
     for rule in rules():
         outcome = rule.apply(problem, run.scalars)
         if outcome is not None:
+            run.sources[rule.source] = None
             break
     else:
-        raise Blocked([problem.describe(run.scalars)])
+        outcome = run.last(problem, run.scalars) if run.last else None
+        if outcome is None:
+            raise Blocked([problem.describe(run.scalars)])
     run.conditions.update(dict.fromkeys(outcome.positive))
-    run.sources[rule.source] = None
     total, after, children = _evaluate(outcome, run, (rule.name, problem.measure()))
     step = None
     if run.printer:

@@ -13,6 +13,7 @@ from sympy import Derivative, Dummy, Expr, Integer, Symbol, sqrt
 
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
 from derive.gaussian.answer import answer
+from derive.gaussian.by_orthants import ball_by_orthants
 from derive.gaussian.divergence import infinite
 from derive.gaussian.enclosure import enclose
 from derive.gaussian.factors import pair_factors
@@ -161,6 +162,11 @@ def node_ball(part: Expr, values: Values, digits: int) -> flint.arb:
     try:
         return enclose(canon, both, digits)
     except Unsupported as refusal:
+        if (
+            canon.cov.rows > 2
+            and (found := ball_by_orthants(canon, lambda e, extra: plain_ball(e, both, extra))) is not None
+        ):
+            return found
         return _infinity(canon, both, refusal)
 
 
