@@ -152,10 +152,10 @@ def judge(node: GaussianE, law: dict[str, str], given: dict[str, Fraction]) -> t
     values = {**given, **{name: Fraction(text) for name, text in law.items()}}
     start = time.process_time()
     try:
-        signal.alarm(LIMIT)
+        signal.setitimer(signal.ITIMER_PROF, LIMIT)
         value = enclose(node, values)
         spent = time.process_time() - start
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         if value.is_finite() and float(value.rad()) > RADIUS * scale(node, values):
             return spent, f"radius {float(value.rad() / scale(node, values)):.1e} of the scale"
     except EocError as error:
@@ -163,7 +163,7 @@ def judge(node: GaussianE, law: dict[str, str], given: dict[str, Fraction]) -> t
     except TimeoutError:
         return LIMIT, "stopped"
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return spent, f"{spent:.1f} s" if spent > SECONDS else ""
 
 
@@ -183,7 +183,7 @@ def sweep(chosen: list[str], file: str | None, thin: int) -> int:
     def stop(*_: Any) -> None:
         raise TimeoutError
 
-    signal.signal(signal.SIGALRM, stop)
+    signal.signal(signal.SIGPROF, stop)  # processor time, as the seconds that are counted
     failures = 0
     for name, f, given in shapes(chosen, file):
         slope = to_piecewise(derivative(normal_form(f))[0])
