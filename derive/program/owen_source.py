@@ -145,22 +145,28 @@ def _piece(e, half, h, u):
     return side*np.where(u > 0, _exp_normal_cdf(e, -np.abs(h)) - beyond, beyond)
 
 
+def _near_t(h, u):
+    """Owen's T(h, u/h) for h**2 + u**2 < 6: the integrand is even, so half the points of a rule on both sides."""
+    nodes, weights = {constants}
+    height, other = np.abs(h), np.abs(u)
+    steep = other > height
+    first, second = np.where(steep, other, height), np.where(steep, height, other)
+    angle = second/np.where(first > 0, first, 1)
+    x = 1 + (nodes*angle[..., None])**2
+    total = 0.15915494309189535*angle*((np.exp(-0.5*(first*first)[..., None]*x)/x) @ weights)
+    q, p = {first}, {second}
+    return np.where(steep, 0.5*(q + p) - q*p - total, total)*np.where((h < 0) ^ (u < 0), -1, 1)
+
+
 def _near(h, k, rho, width, u, v):
     """Phi_2 by Owen's T (1956, equation 2.1), for points near the origin."""
     both = (h == 0) & (k == 0)
-    first, second = _owens_t(h, _slope(u, h)), _owens_t(k, _slope(v, k))
     low, high = np.where(h < k, h, k), np.where(h < k, k, h)
     opposite = (h*k < 0) | ((h*k == 0) & (h + k < 0))
     zero = np.zeros_like(h)
     mean = _exp_normal_cdf(zero, low) + np.where(opposite, -_exp_normal_cdf(zero, -high), _exp_normal_cdf(zero, high))
     origin = 0.5 - np.arctan2(np.where(both, width, 1), np.where(both, rho, 1))/6.283185307179586
-    return np.where(both, origin, 0.5*mean - first - second)
-
-
-def _slope(u, h):
-    """u/h, with its limits at h = 0 and 0 where u = 0."""
-    ratio = np.where(h == 0, np.inf, 1/np.where(h == 0, 1, h))
-    return np.where(u == 0, 0, np.where(u == 0, 1, u)*ratio)
+    return np.where(both, origin, 0.5*mean - _near_t(h, u) - _near_t(k, v))
 
 
 def _exp_bivariate_value(e, h, k, rho, width):
@@ -181,6 +187,19 @@ def _exp_bivariate_value(e, h, k, rho, width):
 '''
 
 
+def even_rule() -> str:
+    """`_EVEN`, the positive nodes of the rule on [-1, 1] and their doubled weights, as text."""
+    pairs = zip(*nodes_and_weights(NODES), strict=True)
+    right = zip(*((2 * node - 1, 2 * weight) for node, weight in pairs if node > 0.5), strict=True)
+    return "_EVEN = (" + ", ".join(f"(\n{_wrapped(values)}\n)" for values in right) + ")"
+
+
+def bivariate_head(namespace: str) -> str:
+    """`_towards` and `_half_square` alone."""
+    source = bivariate_source(namespace)
+    return source[: source.index("def _beyond_density(")].rstrip()
+
+
 def bivariate_source(namespace: str) -> str:
     """`_exp_bivariate_value(e, h, k, rho, width)`: exp(e)*Phi_2(h, k; rho), relatively accurate in the tails.
 
@@ -189,5 +208,14 @@ def bivariate_source(namespace: str) -> str:
     which Gauss-Legendre gives to a relative 1e-15 for r**2 >= 6. Owen's formula is then a sum of terms
     B and Phi(-|h|) - B that do not cancel. Nearer than that nothing is small and his T is used as it stands.
     """
-    source = _BIVARIATE.replace("np.arctan2", "np.atan2") if namespace == "torch" else _BIVARIATE
+    array = {"np": "np.array({0}, dtype=u.dtype)", "torch": "u.new_tensor({0})", "jnp": "np.array({0}, dtype=u.dtype)"}
+    constants = ", ".join(array[namespace].format(f"_EVEN[{i}]") for i in (0, 1))
+    erfc = {"np": "erfc", "torch": "torch.erfc", "jnp": "jax.scipy.special.erfc"}[namespace]
+    tails = {
+        word: f"0.5*{erfc}(0.7071067811865476*{name})" for word, name in (("first", "height"), ("second", "other"))
+    }
+    source = _BIVARIATE
+    for field, text in {"constants": constants, **tails}.items():
+        source = source.replace("{" + field + "}", text)
+    source = source.replace("np.arctan2", "np.atan2") if namespace == "torch" else source
     return source.replace("np.", f"{namespace}.")

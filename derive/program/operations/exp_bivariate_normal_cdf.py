@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from sympy import exp
 
+from derive.program.bivariate_split import split_source
 from derive.program.operation import Operation
-from derive.program.operations import bivariate_normal_cdf, exp_normal_cdf, owens_t, ratio
-from derive.program.owen_source import bivariate_source, owens_t_source
+from derive.program.operations import bivariate_normal_cdf, exp_normal_cdf, ratio
+from derive.program.owen_source import bivariate_head, bivariate_source, even_rule, gauss_source, rule
 
 _PLAIN = bivariate_normal_cdf.OPERATION
 
@@ -17,17 +18,18 @@ _NUMPY = "\n".join(
     (
         ratio.OPERATION.helpers["numpy"],
         exp_normal_cdf.NUMPY,
-        owens_t_source("np", "0.5*erfc(0.7071067811865476*{0})").replace("_owens_t_value", "_owens_t"),
-        bivariate_source("np"),
+        f"\n{rule()}\n\n\n{even_rule()}\n",
+        bivariate_head("np") + "\n",
+        split_source("np"),
         """
 def _exp_bivariate_normal_cdf(e, h, k, rho, width):
     arguments = np.broadcast_arrays(e, h, k, rho, width)
-    if arguments[0].size <= 16384:
-        return _exp_bivariate_value(*arguments)
     # in pieces that stay in the processor's cache
     flat = [argument.reshape(-1) for argument in arguments]
-    pieces = [_exp_bivariate_value(*(a[i:i + 16384] for a in flat)) for i in range(0, flat[0].size, 16384)]
-    return np.concatenate(pieces).reshape(arguments[0].shape)
+    out = np.empty_like(flat[1])
+    for i in range(0, out.size, 8192):
+        out[i:i + 8192] = _exp_bivariate_split(*(a[i:i + 8192] for a in flat))
+    return out.reshape(arguments[0].shape)
 """,
     )
 )
@@ -36,8 +38,9 @@ _TORCH = "\n".join(
     (
         ratio.OPERATION.helpers["torch"],
         exp_normal_cdf.TORCH,
-        owens_t.TORCH,
+        f"{gauss_source('torch')}\n\n{even_rule()}\n",
         bivariate_source("torch"),
+        split_source("torch"),
         """
 def _exp_bivariate_d_h(e, h, k, rho, width):
     return 0.3989422804014327*_exp_normal_cdf(e - 0.5*h*h, _towards(h, k, rho, width))
@@ -61,10 +64,10 @@ def _exp_bivariate_d_e(e, h, k, rho, width):
 
 
 def _exp_bivariate_pieces(*arguments):
-    if arguments[0].numel() <= 16384 or arguments[0].is_cuda or torch.compiler.is_compiling():
+    if arguments[0].is_cuda or torch.compiler.is_compiling() or arguments[0].numel() == 0:
         return _exp_bivariate_value(*arguments)
     # in pieces that stay in the processor's cache
-    pieces = [_exp_bivariate_value(*piece) for piece in zip(*(a.reshape(-1).split(16384) for a in arguments))]
+    pieces = [_exp_bivariate_split(*piece) for piece in zip(*(a.reshape(-1).split(16384) for a in arguments))]
     return torch.cat(pieces).reshape(arguments[0].shape)
 
 
@@ -94,7 +97,7 @@ _JAX = "\n".join(
     (
         ratio.OPERATION.helpers["jax"],
         exp_normal_cdf.JAX,
-        owens_t.JAX,
+        f"{gauss_source('jnp')}\n\n{even_rule()}\n",
         bivariate_source("jnp"),
         (_DERIVATIVES + _STATED).replace("torch.broadcast_tensors", "jnp.broadcast_arrays").replace("torch.", "jnp."),
     )
