@@ -16,7 +16,9 @@ import numpy as np
 from derive.records import DomainError
 
 UNDERFLOW = {"float32": 24 * math.log(2), "float64": 53 * math.log(2)}
-"""|Delta| from which 1 - sigma(|Delta|) rounds to 0 in that format."""
+"""|Delta| from which 1 - sigma(|Delta|) rounds to 0 in that format: the error of a single logit."""
+SOFTMAX = {"float32": 149 * math.log(2), "float64": 1074 * math.log(2)}
+"""|Delta| from which exp(-|Delta|) rounds to 0: what is left at the other class's score of a softmax."""
 
 
 def ratio(delta: Any) -> Any:
@@ -25,6 +27,22 @@ def ratio(delta: Any) -> Any:
     sigma(-d)/sigma(d) = exp(-d), for any d >= 0: no approximation for large d is made.
     """
     return np.exp(-2 * np.abs(delta))
+
+
+def mean_ratio(centre: float, spread: float) -> float:
+    """Mean squared gradient of the favoured class over that of the other, Delta ~ N(centre, spread^2) over the inputs.
+
+    E sigma(-Delta)^2/E sigma(Delta)^2 with centre >= 0: exp(-2 centre) where spread = 0, larger otherwise, because the
+    inputs that are not predicted as the favoured class pull for it. Trapezoidal rule, floats to about 1e-12.
+    """
+    if not (centre >= 0 and spread >= 0):
+        raise DomainError(f"centre = {centre}, spread = {spread} are no difference of outputs", why="both are >= 0")
+    step = 0.1 / (1 + spread)
+    z = np.arange(-9, 9 + step, step)
+    delta = centre + spread * z
+    logs = [-2 * np.logaddexp(0, sign * delta) - z * z / 2 for sign in (1, -1)]
+    favoured, other = (np.logaddexp.reduce(values) for values in logs)
+    return float(np.exp(favoured - other))
 
 
 @dataclass(frozen=True)
@@ -50,11 +68,16 @@ class ClassGradients:
         """The median of the logarithm of the favoured over the unfavoured squared gradient: -2 * 0.674 sqrt(2 q c)."""
         return -2 * 0.6744897501960817 * self.scale
 
-    def underflows(self, dtype: str = "float32") -> float:
-        """The chance that the favoured class has a gradient of exactly 0 in that format."""
+    def underflows(self, dtype: str = "float32", softmax: bool = False) -> float:
+        """The chance that the favoured class has a gradient of exactly 0 in that format.
+
+        softmax  two scores behind a softmax instead of one logit: the right score's error p - 1 is 0 as for one logit,
+                 but the other's, p = exp(-|Delta|), lasts until it is no number of the format
+        """
         if dtype not in UNDERFLOW:
             raise DomainError(f"no format {dtype}", instead=", ".join(UNDERFLOW))
-        return 1.0 if math.isinf(self.scale) else math.erfc(UNDERFLOW[dtype] / (self.scale * math.sqrt(2) or 1e-300))
+        edge = (SOFTMAX if softmax else UNDERFLOW)[dtype]
+        return 1.0 if math.isinf(self.scale) else math.erfc(edge / (self.scale * math.sqrt(2) or 1e-300))
 
 
-__all__ = ["ClassGradients", "ratio"]
+__all__ = ["ClassGradients", "mean_ratio", "ratio"]
