@@ -11,18 +11,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A coordinate written as a function of independent Gaussian units of the layer below.
+    """A coordinate written as a function of Gaussian units of the layer below.
 
-    variables  z1, ..., zk: independent, each with the law (q1, q2, cross) over the two inputs
+    variables  z1, ..., zk: independent (see `among`), each with the law (q1, q2, cross) over the two inputs
     body       the coordinate f(z1, ..., zk)
     slopes     (count, partial derivative away from kinks): `count` exchangeable variables have this one
     law        (q1, q2, cross): variances of a unit at the two inputs and their covariance
+    among      correlations between the variables where they are positions of one channel; None: independent
     """
 
     variables: tuple[Symbol, ...]
     body: Expr
     slopes: tuple[tuple[int, Expr], ...]
     law: tuple[Expr, Expr, Expr]
+    among: tuple[tuple[Expr, ...], ...] | None = None
 
     @property
     def linear(self) -> bool:

@@ -119,6 +119,16 @@ class Result:
             return self._pole(given) or found
         return found
 
+    def estimate(self, values: dict[str, Any] | None = None, /, *, samples: int = 1 << 18, **named: Any) -> Any:
+        """A sample mean with its standard error, for expectations over many correlated variables: kind ESTIMATE.
+
+        For questions that `number` refuses, such as the largest over a 3 x 3 window with any covariance. Parts that
+        have a proved number keep it; draws are seeded by the question. Raises EocError like `number`.
+        """
+        from derive.gaussian.estimates import estimate
+
+        return estimate(self.template, self._checked({**(values or {}), **named}), samples)
+
     def _pole(self, given: dict[str, Any]) -> Enclosure | None:
         """An infinity at c = 1 or -1, where the formula has a term in 1/sqrt(Delta) (a density at a corner)."""
         if not self.template.has(DELTA) or self.nodes:

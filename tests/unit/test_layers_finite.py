@@ -22,6 +22,11 @@ BLOCKS = [
     "dense >> maxpool(2)",
     "dense >> silu >> avgpool(3)",
     "dense >> tanh >> avgpool(k)",
+    "dense >> relu >> minpool(2)",
+    "dense >> tanh >> sumpool(2)",
+    "dense >> medianpool(3)",
+    "dense >> logsumexp(2)",
+    "dense >> relu >> globalavgpool(4)",
     "dense >> glu(silu)",
     "dense >> glu",
     "dense >> relu >> dropout(0.3)",
@@ -164,7 +169,7 @@ def test_every_layer_is_measured():
         if isinstance(text, str)
         for stage in every_stage(read_block(text).stages)
     }
-    assert set(layers()) <= seen | {"dense", "batchnorm"}
+    assert set(layers()) <= seen | {"dense", "batchnorm", "lppool", "stochasticpool"}  # pools of estimates: test_pools
 
 
 def test_pooled_relu_has_two_critical_gains():

@@ -47,6 +47,8 @@ def enclose_maximum(node: GaussianE, given: Numbers, digits: int, tools: Any) ->
     if pair is None:
         if contests(node) is not None:
             return _two_winners(node, given, digits, tools)
+        if node.cov.rows > 2:
+            raise _unreached(node)
         return None
     q1, q2, c = tools.correlation(
         GaussianE(single(X).integrand, [[pair.q1, pair.cross], [pair.cross, pair.q2]]), given, digits
@@ -60,6 +62,17 @@ def enclose_maximum(node: GaussianE, given: Numbers, digits: int, tools: Any) ->
         if c == -1:
             return _mirrored(pair, sigma1, sigma2, given, goal, tools)
         return _inside(pair, sigma1, sigma2, ball(c), given, digits, tools)
+
+
+def _unreached(node: GaussianE) -> Unsupported:
+    """The refusal for other expectations of three and more variables, without the whole law in it."""
+    text = str(node.body)
+    return Unsupported(
+        f"an expectation over {node.cov.rows} dependent variables has no enclosure",
+        where=text if len(text) < 90 else f"{text[:87]}...",
+        why="rules stand for one and two variables, and for the largest of independent or equally correlated units",
+        instead="a Result's estimate(...): a sample mean with its standard error",
+    )
 
 
 def _two_winners(node: GaussianE, given: Numbers, digits: int, tools: Any) -> arb:
@@ -80,7 +93,7 @@ def _two_winners(node: GaussianE, given: Numbers, digits: int, tools: Any) -> ar
         "two inputs of the largest of units behind a function that rises and falls were not enclosed",
         where=f"f(x) = {f.rank}",
         why="the largest of f(z_1), ..., f(z_k) is not f of the largest; its pairs are enclosed at c = 0 and c = 1",
-        instead="c = 0 or c = 1 with equal variances, pooling before the activation, or a function that never falls",
+        instead="estimate(...) for a sample mean; c = 0 or 1 with equal variances; pooling before the activation",
     )
 
 

@@ -88,6 +88,9 @@ def reduced(node: GaussianE) -> Expr | None:
     q, k = law
     if k == 0:
         return single(found.on_line(q), q)
+    if size == 2:  # given one of two correlated units, the other one is below it with chance Phi(x sqrt(..)/sqrt(q))
+        below = NormalCdf(X * sqrt((q - k) / (q + k)) / sqrt(q))
+        return single((1 if found.of_one else 2) * found.body * below, q)
     polynomial = found.body.as_poly(X)
     if polynomial is None or found.of_one:
         return None
