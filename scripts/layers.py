@@ -23,11 +23,11 @@ from derive.show.plots import BLUE, GREEN, GREY, ORANGE
 from derive.surface.block_text import read_block
 
 WIDTH, NETWORKS = 768, 6
-CS = tuple(Fraction(i, 5) for i in range(-5, 6))
+CS = tuple(Fraction(i, 50) for i in (-49, -40, -30, -20, -10, 0, 10, 20, 30, 40, 49))
 COLORS = (BLUE, ORANGE, GREEN, GREY)
-# file -> blocks drawn together; q1 = q2 = 1 before them, sigma_w^2 = 2 and sigma_b = 0 where they are open
+# file -> blocks drawn together; q1 = q2 = 1 before them, sigma_w = 1.5 and sigma_b = 0 where they are open
 PICTURES = {
-    "dense": ("dense >> relu >> dense(sqrt2, 0)", "dense >> relu >> dense(sqrt2, 1)"),
+    "dense": ("dense >> relu >> dense(1.5, 0)", "dense >> relu >> dense(1.5, 1)"),
     "activation": ("dense >> relu", "dense >> tanh", "dense >> gelu"),
     "glu": ("dense >> glu", "dense >> glu(silu)", "dense >> glu(relu)"),
     "residual": ("residual(relu >> dense)", "residual(relu >> dense, scale=0.5)", "residual(relu >> dense, scale=0)"),
@@ -40,14 +40,9 @@ PICTURES = {
 }  # fmt: skip
 
 
-def block_of(text: str):
-    """A block of the list; sqrt2 stands for the critical gain of a ReLU."""
-    return read_block(text.replace("sqrt2", "1.4142135623730951"))
-
-
 def value(expr) -> float:
     """A number at open sigmas."""
-    return float(expr.subs({s: 2**0.5 if s.name == "sigma_w" else 0.0 for s in expr.free_symbols}))
+    return float(expr.subs({s: 1.5 if s.name == "sigma_w" else 0.0 for s in expr.free_symbols}))
 
 
 def finite(generator: torch.Generator) -> Finite:
@@ -68,7 +63,7 @@ def stages_of(block):
 def theory_of(block) -> tuple[list[float], float]:
     """(correlation behind the block at each c, growth of squared gradients)."""
     output, found = maps(block).output, []
-    given = {"q1": 1, "q2": 1, "sigma_w": Fraction("1.4142135623730951"), "sigma_b": 0}
+    given = {"q1": 1, "q2": 1, "sigma_w": Fraction(3, 2), "sigma_b": 0}
 
     def at(expr, c):
         used = {s.name for s in expr.free_symbols}
@@ -101,9 +96,9 @@ def picture(texts: tuple[str, ...]) -> Figure:
     axes = figure.subplots()
     axes.plot([-1, 1], [-1, 1], color=GREY, linewidth=0.8, linestyle=":")
     for text, color in zip(texts, COLORS, strict=False):
-        block = block_of(text)
+        block = read_block(text)
         line, gain = theory_of(block)
-        title = text.removeprefix("dense >> ").removesuffix(" >> identity").replace("sqrt2", "√2")
+        title = text.removeprefix("dense >> ").removesuffix(" >> identity")
         axes.plot([float(c) for c in CS], line, color=color, label=f"{title}: gain {gain:.3g}")
         axes.plot([float(c) for c in CS], measured(block), "o", color=color, markersize=3.5)
     dressed(axes, "correlation before", "correlation behind")

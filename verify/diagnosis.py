@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from derive.records import EocError
-from verify.initialise import draw_, planned
+from verify.initialise import STREAM, draw_, planned
 from verify.models.plan import Advice, Plan
 from verify.models.predict import Point, Predicted
 from verify.reading import Network
+from verify.stream import stream
 
 __all__ = ["Diagnosis", "Row", "diagnose"]
 
@@ -73,7 +74,6 @@ def diagnose(model: Any, batch: Any, networks: int = 1, seed: int = 0) -> Diagno
 
     Squared gradients are in units of that at the output. Raises EocError for a model that cannot be traced.
     """
-    import torch
 
     from verify.models.measure import mean, measure, values_of
     from verify.models.predict import predict, tracked
@@ -83,7 +83,7 @@ def diagnose(model: Any, batch: Any, networks: int = 1, seed: int = 0) -> Diagno
     network, made = planned(model, batch)
     few = tracked(network, batch)
     predicted, lost = predict(network, values_of(network, model, few))
-    generator, measured = torch.Generator().manual_seed(seed), []
+    generator, measured = stream(seed, STREAM, 1), []
     for _ in range(networks):
         subject = model
         if networks > 1:

@@ -7,8 +7,13 @@ from typing import Any
 
 from verify.models.plan import Advice, Plan, plan
 from verify.reading import Network, Unread, read
+from verify.stream import stream
 
 __all__ = ["Change", "Changes", "draw_", "initialise_", "planned"]
+
+
+STREAM = int.from_bytes(b"init", "big")
+"""Of the random numbers of weights; index 0 initialises, 1 diagnoses."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +59,10 @@ def initialise_(model: Any, batch: Any, seed: int = 0) -> Changes:
     to the batch, residual branches to their share of the stream. Norms, embeddings and what is not read keep their
     parameters. Returns what changed. Raises EocError for a model that cannot be traced.
     """
-    import torch
 
     network, made = planned(model, batch)
-    generator = torch.Generator().manual_seed(seed)
+    # a stream of its own: a batch drawn with the same seed has none of its numbers
+    generator = stream(seed, STREAM, 0)
     draw_(model, made.advice, generator)
     if network.unread:
         made = planned(model, batch)[1]
