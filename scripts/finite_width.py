@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from derive import theory
 from derive.show.phase_plots import save
 from derive.show.plots import BLUE, GREEN, GREY, ORANGE
 from verify.finite_width.chains import chains
+from verify.finite_width.residual import verify_residual
 from verify.stream import stream
 
 ROOT = 1.4142135623730951
@@ -71,40 +73,83 @@ def histogram_figure(n: int = 64, layers: int = 20, networks: int = 6000) -> Fig
     return figure
 
 
-def collapse_figure(networks: int = 5000) -> Figure:
-    """Var G/K^2 against depth over width, for three classes of activations at criticality."""
-    figure = Figure(figsize=(4.6, 3.6), layout="constrained")
-    axes = figure.subplots()
-    cases = (("relu", torch.relu, ROOT, 5, ORANGE), ("linear", lambda x: x, 1.0, 2, GREEN),
-             ("tanh", torch.tanh, 1.0, 2 / 3, BLUE))  # fmt: skip
-    for name, phi, gain, rate, color in cases:
-        for n, mark in ((32, "o"), (64, "s"), (128, "^")):
-            layers = n // 4 + 2
-            g = chains(phi, 1.0, [n] * (layers - 1), gain, 0.0, networks, stream(2, n, len(name))).kernel
-            limit = theory("tanh").finite_width.depth(1, layers, n, 1).kernel if name == "tanh" else np.ones(layers)
-            picked = np.unique(np.geomspace(4, layers - 1, 9).astype(int))
-            axes.plot(picked / n, g.var(1)[picked] / limit[picked] ** 2, mark, color=color, markersize=3.5, alpha=0.8)
-        t = np.geomspace(0.025, 0.27, 50)
-        exact = np.exp(rate * t) - 1 if name != "tanh" else rate * t
-        law = "2/3 L/n" if name == "tanh" else f"exp({rate} L/n) - 1"
-        axes.plot(t, exact, color=color, label=f"{name}: {law}")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xticks([0.03, 0.05, 0.1, 0.2], ["0.03", "0.05", "0.1", "0.2"])
-    axes.minorticks_off()
-    axes.text(0.99, 0.02, "widths 32 (circles), 64 (squares), 128 (triangles)", transform=axes.transAxes, fontsize=7,
-              ha="right")  # fmt: skip
-    dressed(axes, "Relative variance of the kernel: depth over width", "$L/n$", r"$\mathrm{Var}\,G/K^2$")
+def collapse_figure(networks: int = 1500) -> Figure:
+    """Var log G against depth over width, a panel for each class of activations at criticality."""
+    figure = Figure(figsize=(8.6, 3.0), layout="constrained")
+    panels = figure.subplots(1, 3, sharey=True)
+    gelu = theory("gelu").finite_width
+    point = gelu.theory.universality.points[0].point
+    start = {"relu": 1.0, "tanh": 1.0, "gelu": float(point.q)}
+    cases: tuple[tuple[Any, ...], ...] = (
+        ("relu", torch.relu, ROOT, 0.0, "scale-invariant: ReLU", ORANGE, (0.05, 1.2)),
+        ("tanh", torch.tanh, 1.0, 0.0, "K* = 0: tanh", BLUE, (0.05, 4.0)),
+        ("gelu", torch.nn.functional.gelu, float(point.sigma_w), float(point.sigma_b), "half-stable: GELU", GREEN,
+         (0.05, 0.6)),
+    )  # fmt: skip
+    for axes, (name, phi, gain, bias, title, color, (low, high)) in zip(panels, cases, strict=True):
+        law, t = theory(name).finite_width.criticality, np.geomspace(low, high, 25)
+        for n, mark in ((16, "o"), (32, "s"), (64, "^")):
+            layers = int(n * high) + 2
+            g = chains(phi, start[name], [n] * (layers - 1), gain, bias, networks, stream(2, n, len(name))).kernel
+            picked = np.unique(np.geomspace(max(4, low * n), layers - 2, 9).astype(int))
+            alive = np.where(g > 0, g, np.nan)
+            axes.plot(picked / n, np.nanvar(np.log(alive), 1)[picked], mark, color=color, markersize=3.5, alpha=0.8)
+        axes.plot(t, float(law.spread) * t, color=GREY, linestyle=":", linewidth=1, label="first order")
+        if name != "gelu":
+            axes.plot(t, [law.at_ratio(x)[1] for x in t], color=color, label="law at fixed L/n")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        ticks = [x for x in (0.05, 0.1, 0.2, 0.5, 1, 2, 4) if x <= high]
+        axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
+        axes.minorticks_off()
+        dressed(axes, title, "$L/n$", r"$\mathrm{Var}\,\log G$" if name == "relu" else "")
+    panels[2].text(0.98, 0.03, "widths 16 (circles), 32 (squares), 64 (triangles)", transform=panels[2].transAxes,
+                   fontsize=6.5, ha="right")  # fmt: skip
+    return figure
+
+
+def residual_figure(n: int = 64, networks: int = 4800) -> Figure:
+    """Left: the mean correction of a tanh residual network; right: the spread of networks by what they are made of."""
+    figure = Figure(figsize=(8.2, 3.3), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    block, blocks = theory("residual(tanh >> dense, scale=0.2)"), 50
+    d = block.finite_width.block_law.depth(2, blocks, "1.4142135623730951")
+    t = 0.04 * np.arange(blocks + 1)
+    places = tuple(range(5, blocks + 1, 5))
+    seen = verify_residual(block, 2, blocks, "1.4142135623730951", at=places, networks=networks, widths=(n, 2 * n))
+    measured = [row.judgement for row in seen.rows if row.quantity == "K1"]
+    left.plot(t, d.correction, color=BLUE, label="rows remember (two-time theory)")
+    left.plot(t, d.closure_correction, color=ORANGE, linestyle="--", label="closed equation for the kernel")
+    left.errorbar(t[list(places)], [j.estimate for j in measured], [2 * j.standard_error for j in measured], fmt="o",
+                  color=GREY, markersize=3, linewidth=1, label="networks, 2 standard errors")  # fmt: skip
+    dressed(left, r"tanh residual network: $n(\mathbb{E}\,G - K)$", r"depth $t = \epsilon^2 l$", "$K_1$")
+    layers = 60
+    at, tanh = np.arange(1, layers + 1), theory("tanh").finite_width
+    plain = tanh.depth(1, layers, n, 1).log_variance
+    relu = theory("relu").finite_width.depth(1, layers, n, "1.4142135623730951").log_variance
+    orthogonal = tanh.depth(1, layers, n, 1, weights="orthogonal").log_variance
+    scaled = theory("residual(relu >> dense, scale=1/sqrt(L))").finite_width.block_law
+    stream_of = scaled.depth(1, layers - 1, "1.4142135623730951", L=layers).log_variance(n) - 2 / n
+    for values, label, color in ((relu, "ReLU", ORANGE), (plain, "tanh", BLUE),
+                                 (stream_of, r"ReLU, residual, scale $1/\sqrt{L}$", GREY),
+                                 (orthogonal, "tanh, orthogonal weights", GREEN)):  # fmt: skip
+        right.plot(at, values, color=color, label=label)
+    dressed(right, f"spread at width {n}, first order in 1/n", "layer or block", r"$\mathrm{Var}\,\log G$")
     return figure
 
 
 def main() -> None:
-    """Draw all three."""
+    """Draw all four."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, default=Path(__file__).resolve().parents[1] / "docs" / "img")
     folder = parser.parse_args().folder
     torch.set_num_threads(1)
-    for name, draw in (("depth", depth_figure), ("histogram", histogram_figure), ("collapse", collapse_figure)):
+    for name, draw in (
+        ("depth", depth_figure),
+        ("histogram", histogram_figure),
+        ("collapse", collapse_figure),
+        ("residual", residual_figure),
+    ):
         print(save(draw(), folder / f"finite-width-{name}.png", f"finite width: {name}"))
 
 

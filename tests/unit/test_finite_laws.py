@@ -194,3 +194,34 @@ def test_emitted_recursions(backend, source, given):
     d = fw.depth(1, 4, [30, 60, 20], "1.3", "0.1", **given)
     found = np.array([[float(x) for x in row] for row in rows]).T
     np.testing.assert_allclose(found, [d.kernel, d.vertex, d.correction], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("shortcut", [0.0, 0.8], ids=["plain", "residual"])
+def test_networks_with_sampled_weights_have_the_law_of_those_without(shortcut):
+    """Mean and variance of the last kernel of two inputs, and of a residual stream, at width 6."""
+    from verify.finite_width.residual import residual_streams
+    from verify.finite_width.several import kernels
+
+    rng, n, count, w = np.random.default_rng(7), 6, 20_000, 1.3
+    start = np.array([[1.0, 0.3], [0.3, 0.6]])
+    if shortcut:
+        x = rng.standard_normal((count, n))
+        for _ in range(3):
+            weights = w / math.sqrt(n) * rng.standard_normal((count, n, n))
+            x = shortcut * x + 0.6 * np.einsum("bij,bj->bi", weights, np.tanh(x))
+        g = (x**2).mean(1)
+        limits = [(1.0, 0.0)] * 3  # the control is not used
+        drawn = residual_streams(torch.tanh, 1.0, n, limits, shortcut, 0.6, w**2, 0.0, count, stream(3, 0, 0))
+        other = drawn[0][0][-1]
+    else:
+        z = rng.standard_normal((count, n, 2)) @ np.linalg.cholesky(start).T
+        for _ in range(2):
+            x = np.tanh(z)
+            z = np.einsum("bij,bjp->bip", w / math.sqrt(n) * rng.standard_normal((count, n, n)), x)
+        g = z[:, 0, 0] * z[:, 0, 1]
+        last = kernels(torch.tanh, start, [n, n], w**2, 0.0, count, stream(3, 1, 0))[-1]
+        rows = np.einsum("bpq,bq->bp", np.linalg.cholesky(last), rng.standard_normal((count, 2)))
+        other = rows[:, 0] * rows[:, 1]
+    for f in (lambda v: v, lambda v: v**2):
+        gap = f(g).mean() - f(other).mean()
+        assert abs(gap) < 4.5 * math.hypot(f(g).std(), f(other).std()) / math.sqrt(count)
