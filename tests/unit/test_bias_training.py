@@ -113,6 +113,32 @@ def test_without_scikit_learn_the_message_says_what_to_install(monkeypatch):
         digits()
 
 
+class SmallTransformer(nn.Module):
+    """Images of 8 x 8 pixels in 16 patches; two encoder layers; the mean over patches."""
+
+    def __init__(self):
+        super().__init__()
+        self.patches = nn.Linear(4, 16)
+        layer = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True, norm_first=True)
+        self.layers = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.head = nn.Linear(16, 10)
+
+    def forward(self, x):
+        tokens = x.reshape(-1, 4, 2, 4, 2).transpose(2, 3).reshape(len(x), 16, 4)
+        return self.head(self.layers(self.patches(tokens)).mean(1))
+
+
+def test_a_vision_transformer_is_measured():
+    torch.manual_seed(0)
+    x = torch.randn(60, 64)
+    found = bias(SmallTransformer(), x, initialisations=3)
+    inside = {f"layers.layers.{i}.linear{j}" for i in (0, 1) for j in (1, 2)}
+    assert {layer.name for layer in found.layers} >= inside | {"patches", "head"}
+    assert np.isfinite([layer.gamma for layer in found.layers]).all()
+    assert set(found.gradients.layers) >= inside and np.isfinite(found.gradients.ratio).all()
+    assert torch.backends.mha.get_fastpath_enabled()
+
+
 def toy():
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(200, 8, generator=generator)

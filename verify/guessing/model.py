@@ -207,10 +207,13 @@ def _activations(model: nn.Module, x: torch.Tensor) -> tuple[dict[str, np.ndarra
     handles = [
         m.register_forward_hook(keep(name or "model")) for name, m in model.named_modules() if isinstance(m, kinds)
     ]
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)  # it passes by the layers inside a transformer, and their hooks
     try:
         with torch.no_grad():
             scores = model(x)
     finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
         for handle in handles:
             handle.remove()
     return found, scores
