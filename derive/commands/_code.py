@@ -14,7 +14,7 @@ def theory_code(theory: Any, backend: str, box: Any = None) -> str:
     """
     from derive.emit import EmittedFunction, emit
     from derive.emit.formula_text import formula_text
-    from derive.surface.emission import results_code, shapes
+    from derive.surface.emission import shapes
     from derive.surface.recursions import derivative_covariance, recursion_code
 
     activation = theory.activation
@@ -25,25 +25,45 @@ def theory_code(theory: Any, backend: str, box: Any = None) -> str:
     phi = EmittedFunction("phi", activation.phi, ("x",), parameters, value)
     dphi = EmittedFunction("dphi", activation.dphi, ("x",), parameters, slope)
     emit((phi, dphi), backend)  # a backend that is not built is refused here, by name
-    kept, left_out = {}, []
     wanted = dict(theory.results)
     extra = derivative_covariance(theory)
     if extra is not None:
         wanted["derivative_covariance_map"] = extra
+
+    def whole(kept: dict[str, Any], left_out: tuple[str, ...] = ()) -> str:
+        text = recursion_code(theory, kept, backend, _header(activation, kept, left_out), (phi, dphi), box)
+        return text if backend != "torch" else with_layer(text, theory, parameters, kept)
+
+    try:
+        return whole(wanted)
+    except Unsupported:  # one of them has no code: the others have
+        kept, left_out = _possible(wanted, backend, box)
+        return whole(kept, left_out)
+
+
+def _possible(wanted: dict[str, Any], backend: str, box: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The results that have code, and the reasons of the others."""
+    from derive.surface.emission import results_code
+
+    kept, left_out = {}, []
     for name, result in wanted.items():
         try:
             results_code({name: result}, backend, "", box=box)
             kept[name] = result
         except Unsupported as error:
             left_out.append(f"{name}: {error.what}")
-    title = activation.name or formula_text(activation.phi)
-    header = f"Wide-network theory of {title}."
+    return kept, tuple(left_out)
+
+
+def _header(activation: Any, kept: dict[str, Any], left_out: tuple[str, ...]) -> str:
+    from derive.emit.formula_text import formula_text
+
+    header = f"Wide-network theory of {activation.name or formula_text(activation.phi)}."
     if kept:
         header += "\n\nKinds: " + ", ".join(f"{name} {result.kind}" for name, result in kept.items()) + "."
     if left_out:
         header += "\nLeft out: " + "; ".join(left_out) + "."
-    text = recursion_code(theory, kept, backend, header, (phi, dphi), box)
-    return text if backend != "torch" else with_layer(text, theory, parameters, kept)
+    return header
 
 
 def with_layer(text: str, theory: Any, parameters: tuple[str, ...], kept: dict[str, Any]) -> str:
