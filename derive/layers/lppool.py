@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sympy import Abs, Add, Expr, Integer, Rational, gamma, sign, sqrt
+from sympy import Abs, Add, Expr, Integer, Piecewise, Rational, gamma, sign, sqrt
 
 from derive.layers.finite import Finite, grouped
 from derive.layers.stage import Stage, demand_unit, ratio, size
@@ -39,6 +39,8 @@ class LpPool(Stage):
         total = Add(*sizes)
         first = parts[0].body
         lean = first / sqrt(total) if p == 2 else sign(first) * Abs(first) ** (p - 1) * total ** (1 / p - 1)
+        if not unit.linear:  # all units may vanish together
+            lean = Piecewise((lean, total > 0), (0, True))
         slopes = tuple((n * k, slope * lean) for n, slope in parts[0].slopes)
         body = sqrt(total) if p == 2 else total ** (1 / p)
         known = of_unit(Unit(tuple(z for x in parts for z in x.variables), body, slopes, unit.law), state.before)
@@ -50,7 +52,9 @@ class LpPool(Stage):
     def apply(self, x: Any, finite: Finite) -> Any:
         """The norm of every k neighbouring units."""
         p = float(ratio(self.p, "p"))
-        return (abs(grouped(x, size(self.k, "k"))) ** p).sum(-1) ** (1 / p)
+        total = (abs(grouped(x, size(self.k, "k"))) ** p).sum(-1)
+        some = total > 0
+        return finite.xp.where(some, total, 1 + 0 * total) ** (1 / p) * some
 
 
 def _chi(known: State, unit: Unit, k: int) -> State:
