@@ -75,6 +75,27 @@ def test_orthogonal_rectifiers_are_exact():
     assert abs(spread.mean() - float(law.log_variance(n))) < 4.5 * spread.std() / math.sqrt(len(log))
 
 
+def test_the_norm_of_the_jacobian():
+    """ReLU by its closed form, leaky ReLU against sampled weights."""
+    relu, n, depth = theory("relu").finite_width.exact, 48, 6
+    want = Rational(1, 3) * (1 + Rational(2, n)) * (1 + Rational(5, n)) ** depth
+    want += Rational(2, 3) * (1 - Rational(1, n)) * (1 - Rational(1, n)) ** depth
+    assert relu.jacobian(n, depth) == want
+    n, depth, count, rng = 6, 3, 30_000, np.random.default_rng(8)
+    law = theory(Activation("leaky_relu", a="1/2")).finite_width.exact
+    j = np.broadcast_to(np.eye(n), (count, n, n))
+    z = rng.standard_normal((count, n, 1))
+    for _ in range(depth):
+        weights = rng.standard_normal((count, n, n)) / math.sqrt(n * 0.625)
+        slope = np.where(z > 0, 1.0, 0.5)
+        z, j = weights @ (slope * z), weights @ (slope * j)
+    t = (j**2).sum((1, 2)) / n
+    assert abs(t.mean() - 1) < 4.5 * t.std() / math.sqrt(count)
+    assert abs((t**2).mean() - float(law.jacobian(n, depth))) < 4.5 * (t**2).std() / math.sqrt(count)
+    with pytest.raises(EocError, match="orthogonal"):
+        relu.orthogonal().jacobian(6, 2)
+
+
 def haar(n, networks, rng):
     q, r = np.linalg.qr(rng.standard_normal((networks, n, n)))
     return q * np.sign(np.einsum("bii->bi", r))[:, None, :]

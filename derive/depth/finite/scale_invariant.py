@@ -83,6 +83,21 @@ class ScaleInvariant:
                 total = total / (1 + Rational(2 * i, n))
         return total.cancel()
 
+    def jacobian(self, n: int, layers: int) -> Expr:
+        """E T^2 of T = |J|_F^2/n, J the Jacobian of `layers` layers of width n (E T = 1). Exact.
+
+        Averaged over directions the spread starts as layers/n, not as s layers/n, but grows at the rate of a single
+        direction. With r = A_4/A_2^2 - 1, x = E T^2 and y = E tr (J J^T)^2/n^2 obey x' = (1 + r/n) x + (2 + 2 r) y/n,
+        y' = (1 + r) x/n + (1 + (1 + 2 r)/n) y from (1, 1/n): Wick's theorem, and isotropy of J J^T behind each weight.
+        """
+        if self.fixed:
+            raise EocError("the Jacobian's norm for orthogonal weights has no law here", instead="Gaussian weights")
+        r = (self.even(2) / self.even(1) ** 2 - 1).cancel()
+        x, y, width = Rational(1), Rational(1, n), Rational(n)
+        for _ in range(layers):
+            x, y = x + (r * x + (2 + 2 * r) * y) / width, y + ((1 + r) * x + (1 + 2 * r) * y) / width
+        return x.expand()
+
     def log_mean(self, n: int) -> Enclosure:
         """E[log R | R > 0] of a layer of width n. ENCLOSURE.
 
