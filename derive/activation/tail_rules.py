@@ -6,6 +6,7 @@ from flint import arb
 from sympy import Add, exp, log, pi, sqrt
 
 from derive.activation.growth import Log, best, product, total
+from derive.program.symbols import X
 
 
 def _at_most_its_argument(factor: int = 1):
@@ -21,6 +22,12 @@ def _falling(form):
     return lambda tail, u: tail.signed(form(tail.size(u))) if tail.size(u) is not None else None
 
 
+def _part(tail, u):
+    """A polynomial that is at most u: a falling function is largest there."""
+    rest = [term for term in Add.make_args(u) if not (tail.is_positive(term) and not term.is_polynomial(X))]
+    return Add(*rest)
+
+
 ABOVE = {
     "sin": _at_most_its_argument(),
     "tanh": _at_most_its_argument(),
@@ -34,7 +41,7 @@ ABOVE = {
     "sech": _falling(lambda size: log(2) - size),
     "sigmoid": lambda tail, u: tail.signed(u),
     "normal_cdf": lambda tail, u: tail.signed(-(u**2) / 2) if tail.is_negative(u) else None,
-    "erfc": lambda tail, u: tail.signed(-(u**2)) if tail.is_positive(u) else None,
+    "erfc": lambda tail, u: best(*(tail.signed(-(w**2)) if tail.is_positive(w) else None for w in (u, _part(tail, u)))),
     "erfcx": lambda tail, u: tail.signed(u**2 + log(2)),
     "softplus": lambda tail, u: best(tail.signed(u), total([Log(arb(2).log().log()), tail.above(u)])),
     "log1p": lambda tail, u: best(tail.above(u) if tail.is_positive(u) else None, tail.logarithm(1 + u)),

@@ -25,6 +25,7 @@ UNCERTIFIED = {
     "logcosh": "no enclosure of the expectation at q = 1e4",
     "smish": "the decay of a coefficient's integrand is not proved",
     "phish": "the decay of a coefficient's integrand is not proved",
+    "gish": "exp(exp(x)) in the denominator of a coefficient's integrand",
 }
 """What cannot be compared at infinity yet."""
 ENDS = {0: ("1/1000", "1/10000"), "oo": ("10000", "1000000")}

@@ -39,6 +39,8 @@ def _walk(expr: Expr) -> Expr:
         side = direction_of(y)
         return side * y + Softplus(-2 * side * y) + log(factor / 2) if side else expr
     expr = expr.func(*(_walk(arg) for arg in expr.args))
+    if isinstance(expr, log) and (split := _constant_and_rest(expr.args[0])) is not None:
+        return split
     if isinstance(expr, Function) and len(expr.args) == 1 and type(expr) in {head for head, _ in FORMS}:
         try:
             side = direction_of(expr.args[0])
@@ -47,6 +49,27 @@ def _walk(expr: Expr) -> Expr:
         form = FORMS.get((type(expr), side))
         return form(expand(expr.args[0])) if form else expr
     return expr
+
+
+def _constant_and_rest(inside: Expr) -> Expr | None:
+    """log(c + r) as log(c) + log(1 + r/c) for r > 0, and log(c) - log(1 - r/(c + r)) for r < 0; c > 0, r -> 0."""
+    constant, rest = inside.as_independent(X, as_Add=True)
+    if not constant.is_positive or constant == 1 or not _vanishes(rest):
+        return None
+    if rest.is_positive:
+        return log(constant) + log(1 + rest / constant)
+    return log(constant) - log(1 - rest / inside) if rest.is_negative else None
+
+
+def _vanishes(rest: Expr) -> bool:
+    """Whether the expression is a multiple of a logistic function or an exponential whose argument goes to -oo."""
+    factor = rest.as_independent(X, as_Add=False)[1]
+    if not isinstance(factor, (Sigmoid, exp)):
+        return False
+    try:
+        return direction_of(factor.args[0]) == -1
+    except Unsupported:
+        return False
 
 
 def _logistic(expr: Expr) -> Expr:

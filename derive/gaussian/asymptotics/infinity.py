@@ -104,9 +104,12 @@ def _value(expr: Expr, end: int) -> Growing:
     if isinstance(expr, Add):
         return _sum([_value(arg, end) for arg in expr.args], expr)
     if isinstance(expr, Mul):
-        total = _value(expr.args[0], end)
-        for arg in expr.args[1:]:
-            total = _times(total, _value(arg, end), expr)
+        values = [_value(arg, end) for arg in expr.args]  # raises where one grows like exp(exp(x))
+        if any(_is_double_decay(arg, end) for arg in expr.args):
+            return _nothing(end)
+        total = values[0]
+        for value in values[1:]:
+            total = _times(total, value, expr)
         return total
     if isinstance(expr, exp):
         return _exponential(_value(expr.args[0], end), expr, end)
@@ -117,6 +120,15 @@ def _value(expr: Expr, end: int) -> Growing:
     if isinstance(expr, Function) and len(expr.args) == 1:
         return _function(expr, _value(expr.args[0], end), end)
     raise Unsupported("its behaviour at infinity is not known", where=str(expr))
+
+
+def _is_double_decay(expr: Expr, end: int) -> bool:
+    """Whether the expression is a positive power of exp(-exp(...)): smaller than any exponential is large."""
+    base, power = expr.as_base_exp() if not isinstance(expr, exp) else (expr, Integer(1))
+    if not isinstance(base, exp) or not power.is_positive:
+        return False
+    inside = _value(base.args[0], end)
+    return not inside.algebraic and inside.direction > 0 and _sign(inside.coefficient.leading) < 0
 
 
 def _sum(parts: list[Growing], where: Expr) -> Growing:
