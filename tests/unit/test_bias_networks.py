@@ -12,6 +12,7 @@ from verify import bias
 from verify.guessing.ensemble import outputs, smooth_fractions
 from verify.guessing.estimate import fraction_test, layer_bias
 from verify.guessing.law import drawn_fractions, networks_needed, power, share_test
+from verify.guessing.numbers import ASKED
 from verify.stream import stream
 
 NETWORKS = 2500
@@ -159,3 +160,49 @@ def test_a_model_and_its_data():
     assert abs(found.layers[1].gamma - want[1]) < 4 * found.layers[1].gamma_error
     assert found.fractions.shape == (5, 2) and found.fractions.sum(1) == pytest.approx(1)
     assert bias(net, x, initialisations=5).fractions == pytest.approx(found.fractions)
+
+
+def wrong_ratios(w2, b2, layers):
+    """gamma at a layer of ReLU by recursions that people write down wrongly, and by the right one."""
+    import math
+
+    def kernel(q, k):
+        theta = math.acos(k / q)
+        return q * (math.sin(theta) + (math.pi - theta) * math.cos(theta)) / (2 * math.pi)
+
+    rules = {
+        "right": lambda v, c: (w2 * c + b2, w2 * (v - c)),
+        "biases in the spread": lambda v, c: (w2 * c + b2, w2 * (v - c) + b2),
+        "no biases in the centre": lambda v, c: (w2 * c, w2 * (v - c)),
+        "sigma_w for its square": lambda v, c: (w2**0.5 * c + b2, w2**0.5 * (v - c)),
+        "the total for the spread": lambda v, c: (w2 * c + b2, w2 * v),
+        "the mean squared for the centre": lambda v, c: (w2 * v / math.pi + b2, w2 * v * (1 - 1 / math.pi)),
+    }
+    found = {}
+    for name, rule in rules.items():
+        mu, spread = b2, w2
+        for _ in range(layers - 1):
+            mu, spread = rule((mu + spread) / 2, kernel(mu + spread, mu))
+        found[name] = mu / spread
+    return found
+
+
+@pytest.mark.slow
+def test_networks_refute_wrong_recursions():
+    value, error = ASKED["depth"].measured(text="relu", layer=4, w2=1.5, b2=0.3)
+    found = wrong_ratios(1.5, 0.3, 4)
+    bias = theory("relu").guessing_bias
+    assert bias.depth(4, 1.5**0.5, 0.3**0.5).gamma[-1] == pytest.approx(found["right"], rel=1e-10)
+    right = found.pop("right")
+    assert abs(value - right) < 4 * error
+    assert all(abs(value - wrong) > 5 * error for wrong in found.values())
+
+
+def test_the_ratio_is_written_and_emitted():
+    ratio = theory("relu").guessing_bias.ratio_map
+    code = ratio.compile("numpy")
+    for c in (0.0, 0.3, 0.9):
+        want = float(ratio.number(q=2, c=str(c), sigma_w="1.4", sigma_b="0.3"))
+        assert float(code(2.0, c, sigma_w=1.4, sigma_b=0.3)) == pytest.approx(want, rel=1e-13)
+    assert ratio.latex().startswith(r"\gamma'")
+    assert "sigma_w" in ratio.code("torch")

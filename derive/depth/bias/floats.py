@@ -114,8 +114,8 @@ class KeptTables(TemplateMaps):
         kept = self.tables.get(node)
         if kept is None or low < kept[0] or high > kept[1]:
             low, high = (low, high) if kept is None else (min(low, kept[0]), max(high, kept[1]))
-            # half a decade further on both sides: the next layer's variances are near
-            low, high = 10 ** (np.floor(2 * np.log10(low)) / 2), 10 ** (np.ceil(2 * np.log10(high)) / 2)
+            # up to half a decade further on both sides: the next layers' variances are near
+            low, high = 10 ** (np.floor(2 * np.log10(low) - 0.5) / 2), 10 ** (np.ceil(2 * np.log10(high) + 0.5) / 2)
             f, g = pair_factors(canonical(node))
             self.tables[node] = kept = (low, high, gap_table(self.function(f), self.function(g), low, high))
         return kept[2]
