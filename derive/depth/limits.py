@@ -224,7 +224,7 @@ def inverse(series: Expansion, order: Any) -> Expansion:
     rest = _minus(series.times(1 / lead, -power) + _minus(one))
     if not rest.terms and rest.remainder is None:
         return one.times(1 / lead, -power)
-    step = abs(rest.terms[0][0]) if rest.terms else abs(rest.remainder)
+    step = abs(rest.terms[0][0] if rest.terms else rest.remainder or Integer(1))
     cut = Rational(order) if at == 0 else -Rational(order, 2)
     total, product = one, one
     for _ in range(int(abs(cut) / step) + 1):

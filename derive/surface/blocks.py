@@ -167,6 +167,17 @@ class Theory:
         templates = (self.variance_map.template, self.correlation_map.template, self.chi.template)
         return fixed.operating_point(*templates, values, exact(q0, "q0"), self._only_phi(), self.noisy)
 
+    @cached_property
+    def fixed_point_formulas(self) -> tuple[Expr, ...]:
+        """Every solution of V(q) = q in sigma_w, sigma_b and parameters, SymPy expressions; () where none is known.
+
+        Solved where V is a polynomial of degree 2 at most, or a line plus one exponential (sin); the real positive
+        values are the fixed points.
+        """
+        from derive.depth.solved import formulas
+
+        return formulas(self.variance_map.template)
+
     @property
     def noisy(self) -> bool:
         """Whether a layer draws noise for each input, so that two copies of one input come apart."""
