@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 import flint
-import mpmath
 from sympy import Derivative, Dummy, Expr, Integer, Symbol, sqrt
 
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
 from derive.gaussian.answer import answer
+from derive.gaussian.balls import to_enclosure
 from derive.gaussian.by_orthants import ball_by_orthants
 from derive.gaussian.divergence import infinite
 from derive.gaussian.enclosure import enclose
@@ -35,20 +35,6 @@ def ball(value: Any) -> flint.arb:
         return value
     value = Fraction(value)
     return flint.arb(value.numerator) / flint.arb(value.denominator)
-
-
-def to_enclosure(value: flint.arb) -> Enclosure:
-    """An Arb ball as mid and rad in mpmath numbers, the radius rounded up."""
-    if not value.is_finite():
-        if value.rad().is_finite() and not value.is_nan():
-            return Enclosure(mpmath.inf if value > 0 else -mpmath.inf, mpmath.mpf(0))
-        return Enclosure(mpmath.nan, mpmath.inf)
-    man, exp = value.mid().man_exp()
-    rad_man, rad_exp = value.rad().man_exp()
-    with mpmath.workprec(max(64, int(man).bit_length())):
-        mid = mpmath.ldexp(mpmath.mpf(int(man)), int(exp))
-        rad = mpmath.ldexp(mpmath.mpf(int(rad_man)), int(rad_exp))
-    return Enclosure(mid, rad)
 
 
 def number(expr: Expr, values: Values, digits: int = 16) -> Enclosure:
@@ -162,12 +148,8 @@ def node_ball(part: Expr, values: Values, digits: int) -> flint.arb:
     try:
         return enclose(canon, both, digits)
     except Unsupported as refusal:
-        if (
-            canon.cov.rows > 2
-            and (found := ball_by_orthants(canon, lambda e, extra: plain_ball(e, both, extra))) is not None
-        ):
-            return found
-        return _infinity(canon, both, refusal)
+        found = ball_by_orthants(canon, lambda e, extra: plain_ball(e, both, extra))
+        return _infinity(canon, both, refusal) if found is None else found
 
 
 def _infinity(node: GaussianE, values: Values, refusal: Unsupported) -> flint.arb:
@@ -260,7 +242,7 @@ def numeric_law(node: GaussianE, values: Values, digits: int) -> dict[str, Any]:
 def _correlation(node: GaussianE, values: Values, q1: Any, q2: Any, entry: Callable[[Expr], Any]) -> Any:
     """The correlation of a pair, exact where it is decided: given, rational, 0 or +-1."""
     correlation = node.cov[0, 1] / sqrt(node.cov[0, 0] * node.cov[1, 1])
-    if "c" in values and (node.cov[0, 1] == K or correlation == C):
+    if "c" in values and (correlation == C or (node.cov[0, 1] == K and _is_given(node, values, q1, q2))):
         return values["c"]
     if q1 == 0 or q2 == 0:
         return Fraction(0)
@@ -272,6 +254,18 @@ def _correlation(node: GaussianE, values: Values, q1: Any, q2: Any, entry: Calla
         if k * k in (0, q1 * q2):
             return Fraction((k > 0) - (k < 0))
     return ball(k) / (ball(q1) * ball(q2)).sqrt()
+
+
+def _is_given(node: GaussianE, values: Values, q1: Any, q2: Any) -> bool:
+    """Whether c is the correlation of this pair: its variances are q1 and q2, or have their product.
+
+    A layer that adds variance (noise, embeddings) keeps K and has another correlation.
+    """
+    if (node.cov[0, 0], node.cov[1, 1]) == (Q1, Q2) or not {"q1", "q2"} <= set(values):
+        return True
+    given = (values["q1"], values["q2"])
+    exact = not any(isinstance(value, flint.arb) for value in (q1, q2, *given))
+    return exact and Fraction(q1) * Fraction(q2) == Fraction(given[0]) * Fraction(given[1])
 
 
 __all__ = [

@@ -27,7 +27,7 @@ from derive.gaussian.enclosure.waves import is_fast, mean_of_waves, waves
 from derive.gaussian.node import GaussianE
 from derive.program.evaluate import run_balls
 from derive.program.gate import freeze
-from derive.program.symbols import K, X
+from derive.program.symbols import Q1, Q2, K, X
 from derive.records import DomainError, EocError, Unsupported
 
 KEPT_FUNCTIONS = 256
@@ -171,7 +171,7 @@ def _pair_law(node: GaussianE, given: dict[str, Number], digits: int) -> tuple[N
     q1, q2 = _number(node.cov[0, 0], given, digits), _number(node.cov[1, 1], given, digits)
     if q1 < 0 or q2 < 0:
         raise DomainError("a variance is not negative", where=f"{q1}, {q2}")
-    if node.cov[0, 1] == K and "c" in given:
+    if node.cov[0, 1] == K and "c" in given and _is_given(node, given, q1, q2):
         return q1, q2, given["c"]
     k = _number(node.cov[0, 1], given, digits)
     if k == 0:
@@ -185,6 +185,14 @@ def _pair_law(node: GaussianE, given: dict[str, Number], digits: int) -> tuple[N
             return q1, q2, root if k > 0 else -root
     with flint.ctx.workprec(_bits(digits)):
         return q1, q2, ball(k) / (ball(q1) * ball(q2)).sqrt()
+
+
+def _is_given(node: GaussianE, given: dict[str, Number], q1: Number, q2: Number) -> bool:
+    """Whether c is the correlation of this pair: its variances are q1 and q2, or have their product."""
+    if (node.cov[0, 0], node.cov[1, 1]) == (Q1, Q2) or not {"q1", "q2"} <= given.keys():
+        return True
+    sizes = (q1, q2, given["q1"], given["q2"])
+    return all(isinstance(size, Fraction) for size in sizes) and q1 * q2 == given["q1"] * given["q2"]
 
 
 def _number(expr: Expr, given: dict[str, Number], digits: int) -> Number:
