@@ -133,7 +133,7 @@ def slope(text: str, at) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     block = read_block(text)
     stages = block.cycle()
     stages = stages[:-1] if hasattr(stages[-1], "weights") else stages
-    narrow, wide, networks = 48, 192, 600
+    narrow, wide, networks = 48, 192, 300
     small, large = (measured(stages, networks, width, at) for width in (narrow, wide))
     rate = (large.var(0) / small.var(0)).log() / torch.tensor(wide / narrow).log()
     bias = narrow * (small.mean(0) - torch.tensor(claimed(block, at), dtype=torch.float64))
