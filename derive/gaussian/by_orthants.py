@@ -46,7 +46,7 @@ def ball_by_orthants(node: GaussianE, evaluate) -> arb | None:
 
     Kind: ENCLOSURE.
     """
-    derived = reduced(node)
+    derived = reduced(node) if node.cov.rows > 2 else None
     if derived is None or not all(evaluate(expr, {}) > 0 for expr in derived.positive):
         return None
     closed: Expr = derived.closed.expr()
