@@ -28,7 +28,7 @@ class Attended:
 
     @property
     def correlation(self) -> Expr:
-        """Of two positions; 1 for infinitely many positions, the collapse of rank."""
+        """Of two positions; it goes to 1 with their number where r > 0, the collapse of rank."""
         return self.cross / self.second
 
 
