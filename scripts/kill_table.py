@@ -55,11 +55,11 @@ def outcomes() -> Iterable[tuple[str, Outcome]]:
         what = change.rpartition(": ")[2]
         check = "emitted_function" if quantity == "activation" else "emitted_maps"
         yield "relu", (f"in code: {what}", check, witness)
-    check = checks()["depth_variance"]
-    for mutant, witness in depth_kills(subject("relu"), check):
+    deep = checks()["depth_variance"]
+    for mutant, witness in depth_kills(subject("relu"), deep):
         yield (
             "relu",
-            (f"in every layer: {kind_of(mutant.name)}", "depth_variance", witness or listed(check, mutant.name)),
+            (f"in every layer: {kind_of(mutant.name)}", "depth_variance", witness or listed(deep, mutant.name)),
         )
 
 

@@ -89,14 +89,15 @@ def test_every_wrong_recursion_is_refuted(activation, name):
 
 
 def test_every_kind_of_wrong_form_is_refuted():
-    forms_are_watched("relu", checks(), 180, 40)
+    quick = {name: check for name, check in checks().items() if name != "correlation_map"}
+    forms_are_watched("relu", quick, 140, 40)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("activation", ["gelu", "elu", "hardtanh", "sin"])
+@pytest.mark.parametrize("activation", ["relu", "gelu", "elu", "hardtanh", "sin"])
 def test_every_kind_of_wrong_form_of_longer_formulas_is_refuted(activation):
-    forms_are_watched(activation, checks(), 200, 40)
+    forms_are_watched(activation, checks(), 180, 40)
 
 
 def forms_are_watched(text, found, fewest, kinds):
