@@ -18,8 +18,8 @@ HEAD = """# Numbers of guessing bias, three times
 Written by `python scripts/guessing_bias_numbers.py`. "Printed" is what papers and earlier computations give; "derived"
 comes from this toolkit's derivations, with the kind of that answer; "second method" is how far plain quadrature or a
 closed recursion in 60 digits is from it, relatively; "networks" is a measurement on random networks with its standard
-error (in brackets, in units of the last digit shown) and its distance in standard errors. Networks are 1000 wide, eight
-of them for depths: from layer 10 on their finite width shows.
+error and its distance in standard errors. For depths these are eight networks of width 1000, whose finite width shows
+from layer 10 on; rows with the same layer use the same draws.
 
 γ = σ_μ²/σ_y² is the drift ratio, c = γ/(1+γ), σ_w² and σ_b² are variances; see [the page on guessing
 bias](guessing-bias.md).
@@ -30,7 +30,8 @@ def what(question: dict) -> str:
     """A row's first column."""
     names = {"w2": "σ_w²", "b2": "σ_b²", "layer": "layer", "k": "k", "gamma": "γ", "start": "γ before", "a": "a"}
     asked = given(question)
-    words = [str(asked.pop(key)) for key in ("text", "pool", "what") if asked.get(key)]
+    words = ["sigma_w^2 of neutrality"] if question["kind"] == "neutral" else []
+    words += [str(asked.pop(key)) for key in ("text", "pool", "what") if asked.get(key)]
     words += [f"{names.get(key, key)} = {value:.6g}" for key, value in asked.items() if not isinstance(value, str)]
     words += [f"{names.get(key, key)} = {value}" for key, value in asked.items() if isinstance(value, str)]
     return ", ".join(words)
@@ -40,7 +41,7 @@ def row(question: dict) -> str:
     """A line of a table."""
     asked, of = given(question), ASKED[question["kind"]]
     (derived, kind), second = of.derived(**asked), of.second(**asked)
-    apart = abs(derived - second) / abs(second) if second else abs(derived)
+    apart = abs(derived - second) / (abs(second) if derived else 1)
     networks = ""
     if question.get("measure") and of.measured is not None:
         value, error = of.measured(**asked)
