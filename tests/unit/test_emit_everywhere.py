@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from derive import theory
+from derive import Activation, theory
 from derive.catalogue import names
 from derive.commands._code import theory_code
 from derive.emit import load
 from derive.records import EocError
+from derive.surface.coupled import is_gated
 
 torch.set_num_threads(1)
 
@@ -148,3 +149,41 @@ def test_memory_of_a_large_gram_matrix():
     assert mapped.dtype == np.float32 and peak < 2.5 * gram.nbytes
     small = made.kernel_step(gram[:50, :50], sigma_w=1.5, sigma_b=0.1)
     np.testing.assert_allclose(mapped[:50, :50], small, rtol=1e-6)
+
+
+OVERFLOWING = ("gish", "logcosh", "sinc", "tanhexp", "telu")
+"""An inner exponential overflows before the rest vanishes (sinc: x**2 underflows in its slope)."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=pytest.mark.xfail(reason="NaN or inf far out", strict=True)) if n in OVERFLOWING else n
+        for n in names()
+        if not is_gated(n)
+    ],
+)
+def test_phi_and_its_slope_far_out(name):
+    """At x = 0 and far out in both precisions: what is finite in exact arithmetic is finite, value and gradient."""
+    phi = Activation(name)
+    given = values_of(phi.domains.items())
+    exact, arrays, tensors = (load(phi.code(backend)) for backend in ("mpmath", "numpy", "torch"))
+    for dtype in (torch.float32, torch.float64):
+        x = torch.tensor([-1000.0, -30.0, -1e-30, 0.0, 1e-30, 30.0, 1000.0], dtype=dtype, requires_grad=True)
+        largest = torch.finfo(dtype).max
+        plain = x.detach().numpy()
+        values = tensors.phi(x, **given)
+        (slopes,) = torch.autograd.grad(values.sum(), x)
+        with np.errstate(over="ignore", invalid="ignore"):  # exp(x) itself overflows
+            beside = [arrays.phi(plain, **given), arrays.dphi(plain, **given)]
+        beside += [tensors.dphi(x, **given).detach().numpy()]
+        assert all(part.dtype == plain.dtype and part.shape == plain.shape for part in beside)
+        found = (values.detach().numpy(), slopes.numpy(), *beside)
+        for place, at in enumerate(plain):
+            truth = [float(f(float(at), **given)) for f in (exact.phi, exact.dphi)]
+            for value, want in zip(found, (truth[0], truth[1], truth[0], truth[1], truth[1]), strict=True):
+                if abs(want) < largest and not (at == 0 and want in truth[1:]):
+                    assert np.isfinite(value[place]), (name, at, value[place], want)
+                    assert abs(value[place] - want) <= 1e3 * torch.finfo(dtype).eps * (1 + abs(want)), (name, at)
+                assert not np.isnan(value[place]), (name, at)
