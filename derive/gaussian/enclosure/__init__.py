@@ -191,8 +191,8 @@ def _is_given(node: GaussianE, given: dict[str, Number], q1: Number, q2: Number)
     """Whether c is the correlation of this pair: its variances are q1 and q2, or have their product."""
     if (node.cov[0, 0], node.cov[1, 1]) == (Q1, Q2) or not {"q1", "q2"} <= given.keys():
         return True
-    sizes = (q1, q2, given["q1"], given["q2"])
-    return all(isinstance(size, Fraction) for size in sizes) and q1 * q2 == given["q1"] * given["q2"]
+    sizes = [size for size in (q1, q2, given["q1"], given["q2"]) if isinstance(size, Fraction)]
+    return len(sizes) == 4 and sizes[0] * sizes[1] == sizes[2] * sizes[3]
 
 
 def _number(expr: Expr, given: dict[str, Number], digits: int) -> Number:
