@@ -100,7 +100,8 @@ def label_lines(axes: Axes, lines: Any, d: PhaseDiagram, other: Any = ()) -> Non
     """A label on each line where it is farthest from other lines, the curve `other` and the frame; none in a crowd."""
     start = np.array([d.sigma_w[0], d.sigma_b[0]])
     size = np.array([np.ptp(d.sigma_w), np.ptp(d.sigma_b)])
-    parts = [(part - start) / size for path in lines.get_paths() for part in path.to_polygons(closed_only=False)]
+    pieces = (np.split(p.vertices, np.flatnonzero(p.codes == 1)[1:]) for p in lines.get_paths() if len(p.vertices))
+    parts = [(part - start) / size for path in pieces for part in path]
     curve = [(np.stack(other, 1) - start) / size] if len(other) and len(other[0]) else []
     places = []
     for i, part in enumerate(parts):
@@ -111,7 +112,7 @@ def label_lines(axes: Axes, lines: Any, d: PhaseDiagram, other: Any = ()) -> Non
             apart = np.hypot(*(part[:, None] - rest[None]).transpose(2, 0, 1)).min(1)
             room = np.minimum(room, 2 * apart)
         best = int(np.argmax(room))
-        if len(part) > 8 and room[best] > CROWDED:
+        if room[best] > CROWDED:
             places.append(tuple(part[best] * size + start))
     if places:
         axes.clabel(lines, fontsize=7, fmt="%g", inline_spacing=2, manual=places)
