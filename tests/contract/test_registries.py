@@ -41,6 +41,7 @@ LAYER_HELPERS = (
     "finite",
     "nested",
     "parametrisations",
+    "positions",
     "scale",
     "spelling",
     "stage",
