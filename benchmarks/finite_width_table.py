@@ -221,10 +221,10 @@ def others(networks: int) -> Iterator[Row]:
         error = float(spread.std() / math.sqrt(len(x)))
         yield Row(f"tanh fixed L/n={t} Var log", float(x.var()), error, variance, 0.02 * variance)
     kept = theory("tanh").finite_width
-    for n, plain, aware in ((32, (0.983, 0.944, 0.860, 0.709), (0.9998, 0.9994, 0.9973, 0.9916)),
+    for n, raw, aware in ((32, (0.983, 0.944, 0.860, 0.709), (0.9998, 0.9994, 0.9973, 0.9916)),
                             (64, (0.992, 0.971, 0.927, 0.841), (0.9999, 0.9996, 0.9994, 0.9987))):  # fmt: skip
         made = kept.initialisation(1, n, 1, layers=40)
-        for gains, wanted, label in ((1.0, plain, "plain"), (made.sigma_w, aware, "kept")):
+        for gains, wanted, label in ((1.0, raw, "plain"), (made.sigma_w, aware, "kept")):
             g = chains(torch.tanh, 1.0, [n] * 39, gains, 0.0, networks, stream(6, n, 0)).kernel
             for layer, want in zip((5, 10, 20, 40), wanted, strict=True):
                 x = g[layer - 1] / made.kernel[layer - 1]
