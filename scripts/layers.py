@@ -133,7 +133,9 @@ def batchnorm() -> Figure:
             out = y @ (torch.randn((width, width), generator=generator, dtype=torch.float64) * (2 / width) ** 0.5)
             probe = torch.randn(out.shape, generator=generator, dtype=torch.float64)
             (grad,) = torch.autograd.grad((out * probe).sum(), last)
-            scale = float((out.detach() - out.detach().mean(0)).square().mean() / (last - last.mean(0)).square().mean())
+            scale = float(
+                (out.detach() - out.detach().mean(0)).square().mean() / (last - last.mean(0)).square().mean().detach()
+            )
             rows.append(float(grad.square().sum() / probe.square().sum()) * scale)
         found.append(float(np.mean(rows)))
     axes.plot(sizes, found, "o", color=ORANGE, label="networks: growth of squared gradients a layer")

@@ -283,7 +283,7 @@ def test_branches_that_start_at_zero_are_isometries(text):
 
 @pytest.mark.parametrize("behind", ["relu", "tanh", "maxpool(2)", "maxpool(4)"])
 def test_a_layer_that_adds_variance_changes_the_correlation(behind):
-    """Noise of variance 1 on q = 1, c = 1/2 is a pair with q = 2, c = 1/4; an embedding that is shared adds to K too."""
+    """Noise of variance 1 on q = 1, c = 1/2 is a pair with q = 2, c = 1/4; a shared embedding adds to K."""
     half, quarter, plain = Fraction(1, 2), Fraction(1, 4), theory(f"dense >> {behind}").covariance_map
     noisy = theory(f"dense >> noise(1) >> {behind}").covariance_map.number(q1=1, q2=1, c=half)
     assert float(noisy) == pytest.approx(float(plain.number(q1=2, q2=2, c=quarter)), rel=1e-12)
