@@ -100,8 +100,6 @@ def torch_heads() -> dict[str, Callable]:
 
         return apply
 
-    smooth = _smooth_heads()
-
     def step(x):
         return torch.where(x > 0, 1.0, torch.where(x == 0, 0.5, 0.0)).to(x.dtype)
 
@@ -148,17 +146,14 @@ def torch_heads() -> dict[str, Callable]:
         "erf": torch.erf,
         "erfc": torch.erfc,
         "erfcx": torch.special.erfcx,
-        "normal_cdf": smooth["normal_cdf"],
-        "normal_pdf": smooth["normal_pdf"],
         "sigmoid": torch.sigmoid,
-        "softplus": smooth["softplus"],
         "abs": torch.abs,
         "sign": torch.sign,
         "step": step,
         "max": fold(larger),
         "min": fold(smaller),
         "clip": lambda x, low, high: smaller(larger(x, low), high),
-        "sinc": smooth["sinc"],
+        **_smooth_heads(),
     }
 
 
