@@ -131,6 +131,7 @@ def test_a_steeper_twin_has_its_line_at_smaller_variances():
     assert float(twin.sigma_w2) == pytest.approx(w2 / 4, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_normalisations_before_and_after_the_activation():
     """Before it only batch normalisation, behind it only RMS normalisation leaves the drift that ReLU makes."""
     made, root = 1 / (math.pi - 1), math.sqrt(2)

@@ -157,6 +157,7 @@ def test_networks_trained_side_by_side_share_nothing():
     assert "twice chance" in str(both)
 
 
+@pytest.mark.slow
 def test_the_four_starts_have_the_phases_they_are_named_for():
     found = starts(theory("tanh"), 20, 0.1**0.5)
     want = ["ordered-deep prejudice", "transient-deep prejudice", "prejudice", "neutrality"]
