@@ -48,12 +48,19 @@ def gelu_slope(x):
 def test_gelu_then_max_is_not_max_then_gelu():
     t = theory("dense >> gelu >> maxpool(3)")
     want = by_quadrature(gelu, gelu_slope, 3)
-    found = [float(t.mean.number(q=1)), float(t.chi.number(q=1, sigma_w=1))]
-    assert found == pytest.approx([want[0], want[2]], rel=2e-5)
+    found = float(t.mean.number(q=1))
+    assert found == pytest.approx(want[0], rel=2e-5)
     other = theory("dense >> maxpool(3) >> gelu").mean.number(q=1)
-    assert abs(found[0] - float(other)) > 3e-3
+    assert abs(found - float(other)) > 3e-3
 
 
+@pytest.mark.slow
+def test_the_gradient_flows_to_the_winner_behind_gelu():
+    found = theory("dense >> gelu >> maxpool(3)").chi.number(q=1, sigma_w=1)
+    assert float(found) == pytest.approx(by_quadrature(gelu, gelu_slope, 3)[2], rel=2e-5)
+
+
+@pytest.mark.slow
 def test_where_the_function_never_turns_both_rules_agree():
     # x^3 - 3 x turns twice; the largest of two has the mean square of one, and the largest slopes too
     t = theory("dense >> x**3 - 3*x >> maxpool(2)")

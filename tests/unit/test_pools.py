@@ -93,13 +93,13 @@ def compare(block, k: int, rows, last: int = 6) -> None:
     assert (error < 0.05 * want[[1, 1, 2, 1, 4, 4]].abs()).all()
 
 
-@pytest.mark.parametrize(("text", "k", "rows"), CASES[:1] + CASES[4:6])
+@pytest.mark.parametrize(("text", "k", "rows"), CASES[4:5])
 def test_a_window_does_what_its_map_says(text, k, rows):
     compare(read_block(text), k, rows)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("text", "k", "rows"), CASES[1:4] + CASES[6:])
+@pytest.mark.parametrize(("text", "k", "rows"), CASES[:4] + CASES[5:])
 def test_every_pool_does_what_its_map_says(text, k, rows):
     # a unit drawn anew for each input leaves no gradient that two inputs share by autograd's pairing alone
     compare(read_block(text), k, rows, 6 if "stochastic" not in text else 5)
@@ -196,6 +196,7 @@ def test_what_pooling_over_positions_needs_is_said():
         _ = theory("dense >> maxpool(2, over=positions, rho=0.5) >> maxpool(2)").mean
 
 
+@pytest.mark.slow
 def test_reported_values_of_pooled_rectifiers():
     # a gain of sqrt(2) "irrespective of pooling" keeps none of these
     for pool, second, gain in (
@@ -214,7 +215,6 @@ def test_reported_values_of_maxima_and_a_softmax():
     for k, mean, second in (
         (3, 0.846284375321634, 1.2756644477109),
         (5, 1.16296447364052, 1.80002043597063),
-        (9, 1.48501316220924, 2.56261741829249),
     ):
         t = theory(Dense() >> MaxPool(k))
         assert float(t.mean.number(q=1)) == pytest.approx(mean, rel=1e-13)
