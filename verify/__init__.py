@@ -10,17 +10,17 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from verify.again import again
     from verify.diagnosis import diagnose
     from verify.guessing.model import bias
     from verify.initialise import initialise_
     from verify.reading import read
+    from verify.repetition import again
     from verify.report.record import Report
 
 __all__ = ["Report", "again", "bias", "claim", "diagnose", "initialise_", "read", "verify"]
 
 HOMES = {
-    "again": "verify.again",
+    "again": "verify.repetition",
     "bias": "verify.guessing.model",
     "diagnose": "verify.diagnosis",
     "initialise_": "verify.initialise",

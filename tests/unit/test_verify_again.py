@@ -10,11 +10,11 @@ import torch
 
 from derive.records import EocError
 from verify import claim, verify
-from verify.again import again
 from verify.checking import checks
 from verify.checkpoint import read_checkpoint, write_checkpoint
 from verify.engine import run
 from verify.judge import Verdict
+from verify.repetition import again
 from verify.report.junit import junit
 from verify.report.record import plain
 from verify.source import subject_of

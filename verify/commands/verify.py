@@ -73,7 +73,7 @@ def _again(text: str | None, values: Any, quiet: bool, wanted: dict[str, Any]) -
     """A report run again, from --from."""
     if text is not None or values or wanted["statements"] or wanted["statement_file"]:
         raise EocError("--from takes what it tests from the report", instead="eoc verify --from REPORT.json --seed 1")
-    from verify.again import again
+    from verify.repetition import again
 
     with progress_on_stderr(quiet) as tell:
         found = again(wanted["old"], wanted["seed"], wanted["device"], tell)
