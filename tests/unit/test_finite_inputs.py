@@ -109,6 +109,7 @@ def test_relu_has_no_mean_correction_of_one_input_but_of_two():
     assert d.vertex[2, 0, 1, 0, 0] == d.vertex[2, 0, 0, 1, 0]
 
 
+@pytest.mark.slow
 def test_certified_numbers_hold_the_floats():
     fw = theory("sin").finite_width
     exact = fw.inputs([[1, "0.3"], ["0.3", "0.6"]], 3, [40, 80], 1, "0.2", certified=True, digits=8)
