@@ -87,12 +87,15 @@ def _hermite(f, q, edges, order):
     return np.stack(found, axis=-1), (weighted*values).sum(-1)
 
 
-def _plane(f, g, q1, q2, c, edges_f, edges_g):
+def _plane(f, g, q1, q2, c, edges_f, edges_g, breaks):
     """E f(u) g(v) of one pair, |c| < 1: the mean of g(v) given u, averaged over u; NaN where panels are too many."""
     if edges_f.size + edges_g.size > 600:
         return np.nan
     r1, r2, s = np.sqrt(q1), np.sqrt(q2), np.sqrt((1 - c)*(1 + c))
-    own = [edges_f/r1, np.linspace(-13.0, 13.0, 27)] + ([edges_g/(r2*c)] if c else [])
+    own = [edges_f/r1, np.linspace(-13.0, 13.0, 27)]
+    if c:  # a kink of g is smoothed over a width s
+        beside = s*2.0**np.arange(-2, 20)
+        own += [edges_g/(r2*c)] + [(b/r2 + side*beside)/c for b in (0.0, *breaks) for side in (-1, 1)]
     z, w = _panels(np.unique(np.clip(np.concatenate(own), -13.0, 13.0)))
     fw, total = f(r1*z)*w*np.exp(-z*z/2), 0.0
     for start in range(0, z.size, 128):
@@ -137,7 +140,7 @@ def _pair(f, g, df, dg, q1, q2, c, breaks=()):
     if todo.size:
         coarse = [_edges(h, 13*np.sqrt(q.max()), breaks, 2.0**np.arange(-4, 16)) for h, q in ((f, q1), (g, q2))]
         for i in todo:
-            out[i] = _plane(f, g, q1[i], q2[i], c[i], *coarse)
+            out[i] = _plane(f, g, q1[i], q2[i], c[i], *coarse, breaks)
     return out.reshape(shape)[()]
 
 

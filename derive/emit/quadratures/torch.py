@@ -120,14 +120,16 @@ def _jumps(x):
     raise NotImplementedError("no gradient in c: the function jumps, and its kernel has no closed form")
 
 
-def _plane(f, g, q1, q2, c, edges_f, edges_g):
+def _plane(f, g, q1, q2, c, edges_f, edges_g, breaks):
     """E f(u) g(v) of one pair, |c| < 1: the mean of g(v) given u, averaged over u; NaN where panels are too many."""
     if edges_f.numel() + edges_g.numel() > 600:
         return c*torch.nan
     r1, r2, s = q1.sqrt(), q2.sqrt(), ((1 - c)*(1 + c)).sqrt()
     with torch.no_grad():
         own = [edges_f/r1, torch.linspace(-13.0, 13.0, 27, dtype=c.dtype, device=c.device)]
-        own += [edges_g/(r2*c)] if c != 0 else []
+        if c != 0:  # a kink of g is smoothed over a width s
+            beside = s*2.0**torch.arange(-2, 20, dtype=c.dtype, device=c.device)
+            own += [edges_g/(r2*c)] + [(b/r2 + side*beside)/c for b in (0.0, *breaks) for side in (-1, 1)]
         z, w = _panels(torch.unique(torch.cat(own).clamp(-13.0, 13.0)))
         base = torch.linspace(-9.0, 9.0, 10, dtype=c.dtype, device=c.device)
     fw, total = f(r1*z)*w*torch.exp(-z*z/2), 0.0
@@ -179,9 +181,9 @@ def _pair(f, g, df, dg, q1, q2, c, breaks=()):
         found = []
         for i in todo:
             fixed = c[i].detach()
-            value = _plane(f, g, q1[i], q2[i], fixed, *coarse)
+            value = _plane(f, g, q1[i], q2[i], fixed, *coarse, breaks)
             if c.requires_grad:  # Price; halfway between c and its copy, so that the second derivative is right too
-                slope = _plane(df, dg, q1[i], q2[i], (c[i] + fixed)/2, *coarse)
+                slope = _plane(df, dg, q1[i], q2[i], (c[i] + fixed)/2, *coarse, breaks)
                 value = value + (c[i] - fixed)*(q1[i]*q2[i]).sqrt()*slope
             found.append(value)
         out = out.index_put((todo,), torch.stack(found))
