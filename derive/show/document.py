@@ -189,7 +189,7 @@ def _correlation(template: Expr, term: Term, covariance: Expr) -> tuple[Expr, tu
 
 def bracketed(plain: str) -> str:
     """E φ(z)² as E[φ(z)²], to stand inside a formula; other names as they are."""
-    return f"E[{plain.removeprefix('E ')}]" if plain.startswith("E ") else plain
+    return f"E[{plain.removeprefix('E ').replace(')φ', ')·φ')}]" if plain.startswith("E ") else plain
 
 
 def sources_of(result: Any) -> list[str]:
