@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from derive.layers.finite import Finite
 from derive.layers.nested import every_stage
+from derive.layers.stage import size
 from derive.records import DomainError, EocError
 from verify.checking import Uncheckable
 from verify.reference import slope_function, torch_function
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from verify.blocks.units import Units
     from verify.report.record import Report
 
-SPREAD = {"elementwise", "dense", "maxpool", "avgpool", "glu", "dropout", "layernorm", "rmsnorm", "residual", "sum",
-          "concat", "flatten"}  # fmt: skip
+POOLS = {"maxpool", "minpool", "avgpool", "sumpool", "medianpool", "logsumexp", "lppool", "stochasticpool"}
+"""Layers of which one output looks at k neighbouring units."""
+SPREAD = POOLS | {"elementwise", "dense", "glu", "dropout", "layernorm", "rmsnorm", "residual", "sum", "concat",
+                  "flatten"}  # fmt: skip
 """Layers that act within groups of neighbouring units, pair halves, or average over all: units may be spread."""
 LOCAL = SPREAD - {"dense", "layernorm", "rmsnorm", "sum"}
 """Layers of which each output depends on a few units: means over them are unbiased at every width."""
@@ -110,10 +113,9 @@ class BlockSubject(Tested):
         return -(-wanted // self.grain) * self.grain
 
     def _size(self, stage: Any) -> int:
-        name = type(stage).__name__.lower()
-        if name == "maxpool":
-            return int(stage.k)
-        return round(self.value(stage.units, {})) if name == "avgpool" else 1
+        if type(stage).__name__.lower() not in POOLS:
+            return 1
+        return round(self.value(stage.units, {})) if hasattr(stage, "units") else size(stage.k, "k")
 
     def demand_arrays(self) -> None:
         """Raise Uncheckable where arrays of two inputs say nothing about the block."""
