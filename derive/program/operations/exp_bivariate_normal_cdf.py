@@ -26,7 +26,7 @@ def _exp_bivariate_normal_cdf(e, h, k, rho, width):
     arguments = np.broadcast_arrays(e, h, k, rho, width)
     # in pieces that stay in the processor's cache
     flat = [argument.reshape(-1) for argument in arguments]
-    out = np.empty_like(flat[1])
+    out = np.empty(flat[0].size, dtype=np.result_type(e, h, k, rho, width, 0.0))  # an argument may be a whole number
     for i in range(0, out.size, 8192):
         out[i:i + 8192] = _exp_bivariate_split(*(a[i:i + 8192] for a in flat))
     return out.reshape(arguments[0].shape)
