@@ -17,7 +17,7 @@ from derive.gaussian.asymptotics.expansion import made
 from derive.gaussian.asymptotics.line_integral import LineIntegral
 from derive.gaussian.asymptotics.moments import certified
 from derive.gaussian.node import GaussianE, single
-from derive.gaussian.numbers import closed_form
+from derive.gaussian.numbers import closed_form, outermost
 from derive.program.symbols import Q, X
 from derive.records import Unsupported
 
@@ -166,7 +166,7 @@ def expansion(expr: Expr, at: Expr, order: Any) -> Expansion:
     if expr == Q:
         return made({Rational(1): Integer(1)}, at, None)
     if not expr.has(Q):
-        return made({Rational(0): expr}, at, None)
+        return made({Rational(0): _constant(expr)}, at, None)
     if isinstance(expr, GaussianE):
         return _of_node(expr, at, order)
     if isinstance(expr, Add | Mul):
@@ -183,6 +183,14 @@ def expansion(expr: Expr, at: Expr, order: Any) -> Expansion:
             total = total * base
         return total
     raise Unsupported("its maps are no quotients of expectations under N(0, q)", where=str(expr)[:80])
+
+
+def _constant(expr: Expr) -> Expr:
+    """With the expectations in it closed: signs are asked of what is left. Raises Unsupported where one is not."""
+    found = {node: closed_form(node) if isinstance(node, GaussianE) else None for node in outermost(expr)}
+    if any(closed is None or closed.has(GaussianE) for closed in found.values()):
+        raise Unsupported("an expectation in it has a law free of q and no closed form, so that signs are not decided")
+    return expr.xreplace(found)
 
 
 def _of_node(node: GaussianE, at: Expr, order: Any) -> Expansion:

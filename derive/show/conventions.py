@@ -9,7 +9,7 @@ CONVENTIONS = (
     r"the pre-activations $z$ are Gaussian.",
     r"$q$ is the variance of a pre-activation; $q_1$, $q_2$ and $c$ are the variances and the correlation of the "
     r"pre-activations $u$, $v$ of two inputs, $K = c\sqrt{q_1 q_2}$ their covariance and $\Delta = q_1 q_2 - K^2$.",
-    r"$\varphi'$ is the derivative away from kinks; at a kink of the whole line it is a null set.",
+    r"$\varphi'$ is the derivative away from kinks; a kink, a null set of the line, does not count.",
     r"$V(q) = \sigma_w^2 \operatorname{\mathbb{E}}[\varphi(z)^2] + \sigma_b^2$ is the variance map, "
     r"$\chi(q) = \sigma_w^2 \operatorname{\mathbb{E}}[\varphi'(z)^2]$ the gradient gain and "
     r"$\chi_{\parallel}(q) = V'(q)$ the slope of the variance map, with $z \sim \mathcal{N}(0, q)$.",

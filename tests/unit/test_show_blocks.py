@@ -85,3 +85,17 @@ def test_a_fourfold_sign_moment_is_explained_where_it_is_printed():
 def test_a_text_is_a_block_by_its_layers(text, block, found):
     assert is_block(text) is block
     assert formulas(text) == found
+
+
+def test_an_expectation_under_a_fixed_law_is_closed_before_a_sign_is_asked():
+    # behind a norm the law is N(0, 1): E 9 relu^2 = 9/2 and E 9 relu'^2 = 9/2, so that sigma_w^2 = 2 q/9
+    near, far = theory("dense >> layernorm >> 3*max(x, 0)").edge_of_chaos(q="q").limits
+    assert (near.sigma_w2.coefficient, near.sigma_w2.power) == (far.sigma_w2.coefficient, 1) == (Rational(2, 9), 1)
+    assert near.stable
+    assert far.stable
+
+
+def test_an_end_that_is_not_decided_is_absent():
+    made = document(theory("dense >> layernorm >> tanh"), Question(""))
+    assert made["edge"]["limits"] == []
+    assert made["edge"]["formulas"]
