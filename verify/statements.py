@@ -144,7 +144,7 @@ def read_file(path: str) -> tuple[str, ...]:
     try:
         with open(path, "rb") as file:
             tables = tomllib.load(file).get("claim", [])
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise EocError(f"{path} cannot be read", why=str(error)) from None
     if not tables or not all(isinstance(t, dict) and isinstance(t.get("text"), str) for t in tables):
         raise EocError(f"{path} holds no statements", instead='[[claim]]\ntext = "E(relu(x)**2) = q/2"')

@@ -108,6 +108,9 @@ def _no_number(text: str) -> Any:
 
 def _read(line: str) -> dict[str, Any]:
     """The question of a line; numbers stay the text they are written in."""
+    if any("\udc80" <= sign <= "\udcff" for sign in line):
+        text = line.strip()[:120].encode("ascii", "backslashreplace").decode()
+        raise EocError("the line is no UTF-8", where=text, instead="JSON in UTF-8")
     try:
         question = json.loads(line, parse_float=str, parse_int=str, parse_constant=_no_number)
     except ValueError as error:

@@ -40,7 +40,8 @@ def COMMAND(path: str, no_cache: bool) -> int:
         click.echo(f"note: no cache: {error}", err=True)
 
     wrong = False
-    with click.open_file(path, encoding="utf-8") as file:
+    # bytes that are no UTF-8 stand as escapes, so that only their line is wrong
+    with click.open_file(path, encoding="utf-8", errors="surrogateescape") as file:
         for answer in answers(file, not no_cache, tell):
             wrong = wrong or '"error": {' in answer
             sys.stdout.write(answer + "\n")

@@ -95,3 +95,21 @@ def test_the_command_loads_no_sympy_where_all_is_kept():
     check = script.replace("range(2)", "range(1)") + "sys.exit('sympy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", check], check=True, capture_output=True, text=True)
     assert json.loads(done.stdout)["mid"].startswith("0.797884560802865")
+
+
+def test_bytes_that_are_no_utf8_spoil_their_own_line(tmp_path):
+    from click.testing import CliRunner
+
+    from derive.commands.eval import COMMAND
+
+    path = tmp_path / "b.jsonl"
+    good = b'{"of": "relu", "ask": "second_moment", "at": {"q": 1}}\n'
+    path.write_bytes(good + b"\xff\xfe\n" + good)
+    result = CliRunner().invoke(COMMAND, ["--batch", str(path)], standalone_mode=False)
+    found = [json.loads(line) for line in result.output.splitlines()]
+    assert result.exception is None and result.return_value == 2
+    assert found[0]["value"] == found[2]["value"]
+    assert found[1] == {
+        "line": 2,
+        "error": {"what": "the line is no UTF-8", "where": "\\udcff\\udcfe", "instead": "JSON in UTF-8"},
+    }

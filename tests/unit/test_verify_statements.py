@@ -70,6 +70,9 @@ def test_a_file_of_statements(tmp_path):
     path.write_text("[[claim]]\nformula = 1\n")
     with pytest.raises(EocError, match="holds no statements"):
         read_file(str(path))
+    path.write_bytes(b'[[claim]]\ntext = "\xff"\n')
+    with pytest.raises(EocError, match="cannot be read"):
+        read_file(str(path))
 
 
 @pytest.mark.parametrize("text, code", [("E(relu(x)**2) = q/2", 0), ("E(relu(x)**2) = q/3", 1)])
