@@ -6,6 +6,7 @@ Student's t on independent batch means, two-sided, at a family-wise error of 1e-
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,11 @@ COARSE = 0.1
 DOMINATED = 0.75
 """One batch with more than this share of all squared deviations means that the law has no usable variance."""
 FEWEST_BATCHES = 16
+COUNTED = "the batches take few values, one point more or less would explain the difference"
+FEW_VALUES = 6
+"""Batches that take fewer values are counts on a lattice: their spread says little of a value not yet seen."""
+STEP = 2e-3
+"""A step of such a lattice, relative, where the batches have shown none: one point of a batch of at least 500."""
 
 
 class Verdict(Enum):
@@ -90,11 +96,30 @@ def judge(
     warning = warning or doubts(batches, mean, floor)
     if warning:
         return Judgement(Verdict.UNDECIDED, mean, error, deviation, resolution, warning)
-    if abs(mean - predicted) > quantile * error + floor:
+    beyond = abs(mean - predicted) - quantile * error - floor
+    if beyond > _lattice(batches, max(scale, abs(mean)), comparisons):
         return Judgement(Verdict.FAILS, mean, error, deviation, resolution)
+    if beyond > 0:
+        return Judgement(Verdict.UNDECIDED, mean, error, deviation, resolution, COUNTED)
     if resolution > COARSE:
         return Judgement(Verdict.UNDECIDED, mean, error, deviation, resolution, "the budget resolves no 10 % error")
     return Judgement(Verdict.HOLDS, mean, error, deviation, resolution)
+
+
+def _lattice(batches: Sequence[float], size: float, comparisons: int) -> float:
+    """How far the mean of batches on few values may be from the truth; 0 where they take many.
+
+    Evenly spread points count what lies beyond a kink to one point more or less. The mean of n such counts within a
+    range r leaves the truth by more than r sqrt(log(2/alpha)/(2 n)) with a probability below alpha (Hoeffding 1963,
+    theorem 2); the range is what was seen and one step more.
+    """
+    values = sorted(batches)
+    gaps = [b - a for a, b in itertools.pairwise(values) if b - a > ROUNDING * size]
+    if len(gaps) + 1 >= FEW_VALUES:
+        return 0.0
+    step = min(gaps) if gaps else STEP * size
+    reach = math.sqrt(math.log(2 * comparisons / FAMILY_ERROR) / (2 * len(batches)))
+    return (values[-1] - values[0] + step) * min(reach, 1.0)
 
 
 def compare(measured: float, predicted: float, allowed: float, scale: float, note: str = "") -> Judgement:

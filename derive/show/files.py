@@ -15,6 +15,8 @@ def write(path: str | Path, text: str) -> Path:
 def write_bytes(path: str | Path, data: bytes) -> Path:
     """The same for bytes."""
     path = Path(path)
+    if path.exists() and not path.is_file():
+        return _into(path, data)
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     except OSError as error:
@@ -29,6 +31,13 @@ def write_bytes(path: str | Path, data: bytes) -> Path:
         if isinstance(error, OSError):
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
+    return path
+
+
+def _into(path: Path, data: bytes) -> Path:
+    """Write into what is no regular file (a device, a pipe), which a rename would replace."""
+    with path.open("wb") as stream:
+        stream.write(data)
     return path
 
 

@@ -36,7 +36,17 @@ def test_a_prediction_with_a_radius_is_given_its_radius():
 def test_constant_batches_are_judged_up_to_rounding_only():
     constant = [1.0 + 2e-16 * (k % 2) for k in range(32)]
     assert judge(constant, 1.0, 0.0, 1.0, 10).verdict is Verdict.HOLDS
-    assert judge(constant, 1.0 + 1e-9, 0.0, 1.0, 10).verdict is Verdict.FAILS
+    assert judge(constant, 1.0 + 1e-9, 0.0, 1.0, 10).verdict is Verdict.UNDECIDED
+    assert judge(constant, 1.01, 0.0, 1.0, 10).verdict is Verdict.FAILS
+
+
+def test_counts_are_not_judged_by_a_spread_they_have_not_shown():
+    # 4096 evenly spread points beyond a kink with probability 0.7: 2867 or, one batch in five, 2868 of them
+    count = 2867 / 4096
+    assert judge([count] * 20, 0.7, 0.0, 0.7, 80).verdict is Verdict.UNDECIDED
+    mixed = [count, count + 1 / 4096] * 10
+    assert judge(mixed, 0.7, 0.0, 0.7, 80).verdict is not Verdict.FAILS
+    assert judge(mixed, 0.707, 0.0, 0.7, 80).verdict is Verdict.FAILS
 
 
 def test_heavy_tails_coarse_evidence_and_infinities_decide_nothing():

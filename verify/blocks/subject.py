@@ -9,6 +9,8 @@ from functools import cached_property
 from math import lcm, prod
 from typing import TYPE_CHECKING, Any
 
+from sympy import Expr
+
 from derive.layers.finite import Finite
 from derive.layers.nested import every_stage
 from derive.layers.stage import size
@@ -115,7 +117,8 @@ class BlockSubject(Tested):
     def _size(self, stage: Any) -> int:
         if type(stage).__name__.lower() not in POOLS:
             return 1
-        return round(self.value(stage.units, {})) if hasattr(stage, "units") else size(stage.k, "k")
+        units = getattr(stage, "units", None)
+        return round(self.value(units, {})) if isinstance(units, Expr) else size(stage.k, "k")
 
     def demand_arrays(self) -> None:
         """Raise Uncheckable where arrays of two inputs say nothing about the block."""
