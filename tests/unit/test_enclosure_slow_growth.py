@@ -46,6 +46,7 @@ def test_second_moments_by_another_quadrature(text, q):
     assert found.rad() < abs(found).mid() * arb("1e-15")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["asinh(x)", "x/sqrt(1 + x**2)"])
 def test_both_rules_for_two_variables_agree(monkeypatch, text):
     """The grid and the conditional law share no quadrature."""

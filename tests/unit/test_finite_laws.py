@@ -23,7 +23,7 @@ torch.set_num_threads(1)
 ROOT2 = "1.4142135623730951"
 
 
-@pytest.mark.parametrize(("s", "sigma"), [(2.0, 1.0), (2.67, 0.5)])
+@pytest.mark.parametrize(("s", "sigma"), [(2.0, 1.0), pytest.param(2.67, 0.5, marks=pytest.mark.slow)])
 def test_fixed_ratio_against_the_expansion_and_against_paths(s, sigma):
     mean, variance = fixed_ratio.power_class(s, sigma, 1e-3)
     assert mean == pytest.approx(-(s * (1 + sigma) / 12 + s / 6) * 1e-3, rel=2e-3)

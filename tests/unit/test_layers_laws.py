@@ -281,7 +281,7 @@ def test_branches_that_start_at_zero_are_isometries(text):
     assert float(t.correlation_map.number(q1=1, q2=2, c="0.3")) == pytest.approx(0.3)
 
 
-@pytest.mark.parametrize("behind", ["relu", "tanh", "maxpool(2)", "maxpool(4)"])
+@pytest.mark.parametrize("behind", ["relu", "tanh", "maxpool(2)", pytest.param("maxpool(4)", marks=pytest.mark.slow)])
 def test_a_layer_that_adds_variance_changes_the_correlation(behind):
     """Noise of variance 1 on q = 1, c = 1/2 is a pair with q = 2, c = 1/4; a shared embedding adds to K."""
     half, quarter, plain = Fraction(1, 2), Fraction(1, 4), theory(f"dense >> {behind}").covariance_map
