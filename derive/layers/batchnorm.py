@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import Integer
 
@@ -22,6 +22,8 @@ class BatchNorm(Stage):
     A ReLU block then explodes by pi/(pi - 1) a layer, whatever sigma_w.
     Source: Yang et al. 2019 (arXiv 1902.08129), the limit of large batches.
     """
+
+    keeps_width: ClassVar[bool] = True
 
     def forward(self, state: State) -> State:
         """The state after normalisation; Gaussian signals stay Gaussian."""

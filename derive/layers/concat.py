@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sympy import Add, Expr, Rational
+from sympy import Add, Expr, Integer, Rational
 
 from derive.layers.finite import Finite
-from derive.layers.nested import Nested, act, budget, run, stages_of
+from derive.layers.nested import Nested, act, budget, passed, run, stages_of
 from derive.layers.stage import ratio
 from derive.layers.unit import moments_only
 from derive.records import EocError
@@ -46,6 +46,16 @@ class Concat(Nested):
             raise EocError(f"{len(self.widths)} widths for {len(self.branches)} branches", instead="one width a branch")
         sizes = [ratio(width, "a width") for width in self.widths]
         return tuple(size / Add(*sizes) for size in sizes)
+
+    @property
+    def keeps_width(self) -> bool:  # type: ignore[override]
+        """Where every branch does."""
+        return all(stage.keeps_width for stage in self.inner)
+
+    @property
+    def passed(self) -> Expr | None:
+        """Nothing of the signal, where every branch ends in fresh weights."""
+        return Integer(0) if all(passed(stages_of(branch)) == 0 for branch in self.branches) else None
 
     def forward(self, state: State) -> State:
         """The state of the channels together: only a Dense, a norm or a pooling of moments can follow."""

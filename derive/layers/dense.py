@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sympy import Expr, Rational
+from sympy import Expr, Integer, Rational
 
 from derive.layers.finite import Finite
 from derive.layers.stage import Stage
@@ -29,6 +29,12 @@ class Fresh(Stage):
     sigma_b: Any = None
     weights: ClassVar[bool] = True
     """The layer draws fresh weights: what leaves it is centred, Gaussian and independent of what entered."""
+    keeps_width: ClassVar[bool] = True
+
+    @property
+    def passed(self) -> Expr:
+        """Nothing of the signal's own coordinate is in what leaves the layer."""
+        return Integer(0)
 
     @property
     def symbols(self) -> tuple[Expr, Expr]:

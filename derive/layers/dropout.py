@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+from sympy import Expr, Integer
 
 from derive.layers.finite import Finite
 from derive.layers.scale import Scale, scale
@@ -25,6 +27,12 @@ class Dropout(Stage):
     """
 
     p: Any = 0.5
+    keeps_width: ClassVar[bool] = True
+
+    @property
+    def passed(self) -> Expr:
+        """The signal itself is in what leaves the layer, once."""
+        return Integer(1)
 
     @property
     def separates(self) -> bool:

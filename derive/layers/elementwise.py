@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import Expr
 
@@ -33,6 +33,13 @@ class Elementwise(Stage):
     name: str = ""
     domains: tuple[tuple[str, Any], ...] = ()
     source: Any = field(default=None, compare=False)
+    keeps_width: ClassVar[bool] = True
+
+    @property
+    def passed(self) -> Expr | None:
+        """k for phi(x) = k x, None for other functions."""
+        factor, rest = self.phi.as_independent(X, as_Add=False)
+        return factor if rest == X or self.phi == 0 else None
 
     def forward(self, state: State) -> State:
         """The state after the activation: phi of a function of Gaussian units is another one."""

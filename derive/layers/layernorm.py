@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import Expr, Integer, sqrt
 
@@ -21,6 +21,8 @@ class LayerNorm(Stage):
     E y1 y2 = (E x1 x2 - mu1 mu2)/(s1 s2) and gradients grow by 1/Var x.
     Source: Ba et al. 2016 (arXiv 1607.06450), eq. 3.
     """
+
+    keeps_width: ClassVar[bool] = True
 
     def forward(self, state: State) -> State:
         """The state after normalisation; Gaussian signals stay Gaussian."""

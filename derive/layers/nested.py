@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from sympy import Integer
+
 from derive.layers.finite import Finite
 from derive.layers.stage import Stage, Unjoined
 from derive.records.state import State
@@ -61,6 +63,29 @@ def every_stage(stages: tuple[Any, ...]) -> Iterator[Any]:
     for stage in stages:
         yield stage
         yield from every_stage(getattr(stage, "inner", ()))
+
+
+def passed(stages: tuple[Any, ...]) -> Any:
+    """p where the stages are y = p x + n with E n = 0 whatever x, so that E x y = p E x^2; None where not known."""
+    product: Any = Integer(1)
+    for stage in reversed(stages):
+        part = stage.passed
+        if part is None:
+            return None
+        product = product * part
+        if product == 0:
+            return product
+    return product
+
+
+def independent(stages: tuple[Any, ...]) -> bool:
+    """Whether a coordinate behind the stages is independent of the same one before: fresh weights lie between."""
+    for i in reversed(range(len(stages))):
+        if not stages[i].keeps_width:
+            return False
+        if hasattr(stages[i], "weights"):
+            return True
+    return False
 
 
 class Nested(Stage):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+from sympy import Expr, Integer
 
 from derive.layers.finite import Finite
 from derive.layers.scale import Scale, scale
@@ -27,6 +29,12 @@ class Noise(Stage):
 
     additive: Any = 0
     multiplicative: Any = 0
+    keeps_width: ClassVar[bool] = True
+
+    @property
+    def passed(self) -> Expr:
+        """The signal itself is in what leaves the layer, once."""
+        return Integer(1)
 
     @property
     def scales(self) -> tuple[Scale, ...]:

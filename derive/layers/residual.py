@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from sympy import Expr
 
 from derive.layers.finite import Finite
-from derive.layers.nested import Nested, act, run, stages_of
+from derive.layers.flatten import Flatten
+from derive.layers.nested import Nested, act, independent, passed, run, stages_of
 from derive.layers.scale import Scale, scale
 from derive.layers.unit import gaussian, moments_only, of_unit
 from derive.records import EocError
@@ -21,8 +22,11 @@ class Residual(Nested):
 
     branch    a block; where it ends in a Dense its output has mean zero and is independent of x:
               M_y = a^2 M_x + b^2 M_F for second and cross moments, and gradients grow by a^2 + b^2 B_F.
-              An elementwise branch stays a function of the same units. Any other branch keeps the mean term
-              M_y = a^2 M_x + 2 a b mu_x mu_F + b^2 M_F, mu_y = a mu_x + b mu_F, and is noted.
+              A branch that passes the stream on itself, F = p x + n with fresh weights or noise in n (residual and
+              sum branches inside), adds 2 a b p M_x, and 2 a b p to the gradients' factor.
+              An elementwise branch stays a function of the same units. Where a layer without weights follows the
+              last fresh ones, M_y = a^2 M_x + 2 a b mu_x mu_F + b^2 M_F, mu_y = a mu_x + b mu_F, and that is noted.
+              Other branches, of which E x F is not known, are refused.
     scale     number or text, "1/sqrt(2)", "1/sqrt(L)", "beta"; 0 is a branch that starts dead (ReZero, SkipInit,
               Fixup's last layer, a zero BatchNorm weight)
     shortcut  the same for the stream
@@ -35,6 +39,7 @@ class Residual(Nested):
     branch: Any = None
     scale: Any = 1
     shortcut: Any = 1
+    keeps_width: ClassVar[bool] = True
 
     @property
     def inner(self) -> tuple[Any, ...]:
@@ -49,29 +54,38 @@ class Residual(Nested):
     @property
     def notes(self) -> tuple[str, ...]:
         """A warning where the branch keeps a mean of its own."""
-        if hasattr(self.inner[-1], "weights") or _elementwise(self.inner):
+        if passed(self.inner) is not None or _same(self.inner):
             return ()
         return ("a residual branch that does not end in a Dense adds its mean at every block: the stream drifts",)
 
     def forward(self, state: State) -> State:
         """The state of the sum. Raises EocError for a branch whose width cannot be that of the stream."""
         b, a = (s.expr for s in self.scales)
-        branch = run(self.inner, state)
-        if branch.gaussian and hasattr(self.inner[-1], "weights"):
-            return _independent(state, branch, a, b)
-        if _elementwise(self.inner) and state.unit is not None and branch.unit is not None:
+        branch, share = run(self.inner, state), passed(self.inner)
+        if _same(self.inner) and state.unit is not None and branch.unit is not None:
             return of_unit(_same_units(state.unit, branch.unit, a, b), state.before)
-        if (
-            branch.unit is not None
-            and state.unit is not None
-            and len(branch.unit.variables) != len(state.unit.variables)
-        ):
+        if share is not None:
+            return _passing(state, branch, a, b, share)
+        if independent(self.inner):
+            return _with_means(state, branch, a, b)
+        if not all(stage.keeps_width for stage in self.inner):
             raise EocError(
                 "the branch changes the width of the stream",
                 where=repr(self),
                 instead="end the branch in a Dense: Residual(... >> Dense())",
             )
-        return _with_means(state, branch, a, b)
+        raise EocError(
+            "the branch depends on the coordinate of the stream that it is added to",
+            where=repr(self),
+            why=f"its moment with the stream, E x F(x), is not known behind {self.inner[-1]!r} without fresh weights",
+            instead="end the branch in a Dense: Residual(... >> Dense())",
+        )
+
+    @property
+    def passed(self) -> Expr | None:
+        """a + b p, where the branch is known to pass p x."""
+        (b, a), share = (s.expr for s in self.scales), passed(self.inner)
+        return None if share is None else a + b * share
 
     def apply(self, x: Any, finite: Finite) -> Any:
         """The stream plus the scaled branch."""
@@ -79,17 +93,17 @@ class Residual(Nested):
         return a * x + b * act(self.inner, x, finite)
 
 
-def _independent(x: State, f: State, a: Expr, b: Expr) -> State:
-    """A branch with fresh weights at its end: second moments add."""
+def _passing(x: State, f: State, a: Expr, b: Expr, p: Expr) -> State:
+    """A branch p x + n, n with fresh weights or noise: second moments add, the shares of the stream as amplitudes."""
 
     def add(stream: Expr, branch: Expr) -> Expr:
-        return a**2 * stream + b**2 * branch
+        return (a**2 + 2 * a * b * p) * stream + b**2 * branch
 
     second1, second2, cross = add(x.second1, f.second1), add(x.second2, f.second2), add(x.cross, f.cross)
     gain, tangent = add(x.gain, f.gain), add(x.tangent, f.tangent)
-    if x.gaussian:
+    if x.gaussian and f.gaussian:
         return gaussian(second1, second2, cross, gain, tangent)
-    means = {"mean1": a * x.mean1, "mean2": a * x.mean2}
+    means = {"mean1": (a + b * p) * x.mean1, "mean2": (a + b * p) * x.mean2}
     return moments_only(x, **means, second1=second1, second2=second2, cross=cross, gain=gain, tangent=tangent)
 
 
@@ -112,8 +126,11 @@ def _with_means(x: State, f: State, a: Expr, b: Expr) -> State:
     )
 
 
-def _elementwise(stages: tuple[Any, ...]) -> bool:
-    return all(hasattr(stage, "dphi") for stage in stages)
+def _same(stages: tuple[Any, ...]) -> bool:
+    """Whether the stages are a function of each coordinate by itself."""
+    return all(
+        hasattr(s, "dphi") or isinstance(s, Flatten) or (isinstance(s, Residual) and _same(s.inner)) for s in stages
+    )
 
 
 LAYER = Residual

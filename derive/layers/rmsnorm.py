@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import sqrt
 
@@ -20,6 +20,8 @@ class RMSNorm(Stage):
     Wide limit: M -> 1, mu -> mu/sqrt(M), E y1 y2 = E x1 x2/sqrt(M1 M2), gradients grow by 1/M.
     Source: Zhang & Sennrich 2019 (arXiv 1910.07467), eq. 4.
     """
+
+    keeps_width: ClassVar[bool] = True
 
     def forward(self, state: State) -> State:
         """The state after normalisation; Gaussian signals stay Gaussian."""

@@ -17,10 +17,17 @@ class Stage:
 
     blocks    names of its arguments that are blocks; "*" where all positional ones are
     formulas  names of its arguments that are activations
+    keeps_width  as many coordinates leave the layer as enter it, or fresh weights restore their number
     """
 
     blocks: ClassVar[tuple[str, ...]] = ()
     formulas: ClassVar[tuple[str, ...]] = ()
+    keeps_width: ClassVar[bool] = False
+
+    @property
+    def passed(self) -> Expr | None:
+        """p where the layer is known to be y = p x + n, E n = 0 whatever x: fresh weights, noise; None elsewhere."""
+        return None
 
     def __rshift__(self, other: Any) -> Any:
         from derive.layers.block import join
