@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from sympy import Expr, Lambda, Pow, together
+from sympy import Expr, ImmutableMatrix, Lambda, Matrix, Pow, eye, together
 
 from derive.gaussian.divergence import outgrows
 from derive.gaussian.enclosure.local import diverges_at
@@ -17,6 +17,7 @@ from derive.gaussian.selftest import TRIES, check
 from derive.gaussian.special import SPECIAL_HEADS
 from derive.gaussian.stops import Blocked, Diverges, Untested
 from derive.gaussian.tidy import tidy
+from derive.program.symbols import DELTA, Q1, Q2, K, Q
 from derive.records import Kind, Step
 
 PATIENCE = 8
@@ -66,6 +67,8 @@ def answer(node: GaussianE, budget_seconds: float = 10.0) -> Answer:
 
     Raises SelfTestFailed where the closed form disagrees.
     """
+    if node.cov.has(GaussianE) and (nested := _of_copies(node, budget_seconds)) is not None:
+        return nested
     try:
         if (crowded := crowd(node)) is not None:
             raise Blocked([crowded])
@@ -74,7 +77,38 @@ def answer(node: GaussianE, budget_seconds: float = 10.0) -> Answer:
         return _without_atoms(node, error, budget_seconds)
     except Diverges as error:
         return Answer(node, Kind.DIVERGENT, None, condition=error.why)
-    return _tested(node, tidy(derived.closed), derived.positive, derived.sources)
+    closed = tidy(derived.closed)
+    if closed.has(GaussianE):  # the law holds expectations that nothing here gives values: no test is possible
+        return Answer(node, Kind.INTEGRAL, None, blockers=(f"{node.body} under a law that holds expectations",))
+    return _tested(node, closed, derived.positive, derived.sources)
+
+
+def _of_copies(node: GaussianE, budget_seconds: float) -> Answer | None:
+    """Of independent copies of one centred unit or pair whose law holds expectations: by that of a plain law.
+
+    The closed form of the plain law is the tested one; the expectations stand in it for q, or for q1, q2 and K.
+    """
+    n = node.cov.rows
+    half, one = n // 2, eye(n // 2)
+    if n < 3 or not node.mean.is_zero_matrix or node.body.has(Q, Q1, Q2, K):
+        return None
+    for laws, cov in (
+        ({Q: node.cov[0, 0]}, Q * eye(n)),
+        (
+            {Q1: node.cov[0, 0], Q2: node.cov[half, half], K: node.cov[0, half]},
+            Matrix.vstack(Matrix.hstack(Q1 * one, K * one), Matrix.hstack(K * one, Q2 * one))
+            if n == 2 * half
+            else None,
+        ),
+    ):
+        if cov is None or cov.xreplace(laws) != Matrix(node.cov):
+            continue
+        plain = answer(GaussianE(node.integrand, ImmutableMatrix(cov), node.mean), budget_seconds)
+        if plain.closed is None or plain.positive:
+            return Answer(node, Kind.INTEGRAL, None, blockers=plain.blockers) if plain.closed is None else None
+        named = laws | ({DELTA: laws[Q1] * laws[Q2] - laws[K] ** 2} if Q1 in laws else {})
+        return replace(plain, closed=plain.closed.subs(named, simultaneous=True))
+    return None
 
 
 def _tested(

@@ -140,7 +140,8 @@ def node_ball(part: Expr, values: Values, digits: int) -> flint.arb:
     reply = answer(canon)
     both = {**values, **{k: v for k, v in law.items() if k != "edge"}}
     if reply.closed is not None and not law.get("edge") and _holds(reply.positive, {**values, **law}):
-        value = plain_ball(reply.closed, {**values, **law})
+        nested = reply.closed.has(GaussianE)  # the law of a nested expectation holds expectations itself
+        value = evaluate(reply.closed, values, digits)[0] if nested else plain_ball(reply.closed, {**values, **law})
         if value.is_finite() and value.rad() <= (abs(value).mid() + flint.arb("1e-30")) * flint.arb(10) ** (
             -digits // 2
         ):

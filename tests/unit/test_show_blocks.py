@@ -99,3 +99,18 @@ def test_an_end_that_is_not_decided_is_absent():
     made = document(theory("dense >> layernorm >> tanh"), Question(""))
     assert made["edge"]["limits"] == []
     assert made["edge"]["formulas"]
+
+
+@pytest.mark.parametrize("inner", ["max(x, 0)", "-3*max(-x, 0)", "tanh"])
+def test_a_pool_over_a_nested_law_is_that_of_its_plain_law(inner):
+    # E max(u1, u2) max(v1, v2) = (sqrt(A B - k^2) + k atan2(sqrt(A B - k^2), -k))/pi, the law (A, B, k) from inside
+    given = {"q1": Rational(1, 2), "q2": 2, "c": Rational(3, 10)}
+    scales = {"sigma_w": Rational(3, 2), "sigma_b": Rational(1, 5)}
+    pooled = theory(f"dense >> {inner} >> dense >> maxpool(2)").covariance_map
+    assert str(pooled.kind) == ("INTEGRAL" if inner == "tanh" else "EXACT")
+    below = theory(inner)
+    k = 2.25 * float(below.covariance_map.number(given)) + 0.04
+    a, b = (2.25 * float(below.second_moment.number(q=given[name])) + 0.04 for name in ("q1", "q2"))
+    root = math.sqrt(a * b - k * k)
+    expected = (root + k * math.atan2(root, -k)) / math.pi
+    assert float(pooled.number(given | scales)) == pytest.approx(expected, rel=1e-12)
