@@ -59,7 +59,7 @@ def _joint(joint: Mapping[str, Any] | None) -> list[RenderableType]:
         Text("without biases, V(q*) = q* and χ(q*) = 1 together (the edge of chaos at σ_b = 0)", style="bold"),
     ]
     for point in joint["points"]:
-        word = {True: "stable", False: "unstable", None: "marginally stable"}[point["stable"]]
+        word = {True: "stable", False: "unstable", None: "χ∥ = 1: higher orders decide (theory(...).at)"}[point["stable"]]
         lines.append(Text(f"  σ_w = {point['sigma_w']['text']} at q* = {point['q']['text']}, {word}"))
     if joint["reason"]:
         lines.append(Text(f"  {greek(joint['reason'])}"))
@@ -79,7 +79,7 @@ def _depth(row: Mapping[str, Any], q: str) -> list[str]:
     lines = [f"V({q}) = {following['text']}"]
     if point["text"]:
         return [*lines, f"fixed point: {point['text']}"]
-    word = {True: "stable", False: "unstable", None: "marginally stable or undecided"}[point["stable"]]
+    word = {True: "stable", False: "unstable", None: "marginal or undecided to first order"}[point["stable"]]
     lines.append(f"fixed point: q* = {point['q']['text']}, {word} (χ∥ = {point['chi_parallel']['text']})")
     lines.append(f"there: gradient gain χ = {point['chi']['text']}, activation rms = {point['activation_rms']['text']}")
     return lines
