@@ -59,7 +59,7 @@ def _joint(joint: Mapping[str, Any] | None) -> list[RenderableType]:
         Text("without biases, V(q*) = q* and χ(q*) = 1 together (the edge of chaos at σ_b = 0)", style="bold"),
     ]
     for point in joint["points"]:
-        word = {True: "stable", False: "unstable", None: "χ∥ = 1: higher orders decide (theory(...).at)"}[point["stable"]]
+        word = {True: "stable", False: "unstable", None: "χ∥ = 1, higher orders decide"}[point["stable"]]
         lines.append(Text(f"  σ_w = {point['sigma_w']['text']} at q* = {point['q']['text']}, {word}"))
     if joint["reason"]:
         lines.append(Text(f"  {greek(joint['reason'])}"))
