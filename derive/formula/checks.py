@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from derive.formula import nodes
-from derive.formula.limits import MAX_DEPTH, MAX_MAGNITUDE, MAX_NODES, MAX_OPERANDS, MAX_POWER
+from derive.formula.limits import MAX_DEGREE, MAX_DEPTH, MAX_MAGNITUDE, MAX_NODES, MAX_OPERANDS
 from derive.formula.messages import fail
 from derive.program.declared import declared
 from derive.records import FormulaError
@@ -47,8 +47,8 @@ def _degree(node: Node, text: str) -> int:
         degree = math.ceil(degrees[0] * abs(nodes.value(node.args[1])))
     elif node.head in ("mul", "div"):
         degree = sum(degrees)
-    if degree > MAX_POWER:
-        fail(text, node.span, "this power is too high", why=f"exponents multiply to at most {MAX_POWER}")
+    if degree > MAX_DEGREE:
+        fail(text, node.span, "this power is too high", why=f"exponents multiply to at most {MAX_DEGREE}")
     return degree
 
 

@@ -17,7 +17,9 @@ MAX_EXPONENT = 400
 MAX_BITS = 4_096
 """Bits of a numerator or denominator after folding."""
 MAX_POWER = 1_000
-"""A numeric exponent, and the degree it leads to in x."""
+"""A numeric exponent."""
+MAX_DEGREE = 80
+"""The degree in x and the parameters that exponents lead to: expectations of more take minutes."""
 MAX_MAGNITUDE = 1_000
 """Power of ten of a constant subexpression."""
 MAX_OPERANDS = 16
