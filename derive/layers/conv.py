@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from derive.layers.dense import Dense
 from derive.layers.finite import Finite
@@ -37,6 +37,7 @@ class Conv(Dense):
     padding: str = "circular"
     dims: Any = 2
     taps_of: str = "all"
+    named_only: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.taps_of not in ("all", "centre"):

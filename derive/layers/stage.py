@@ -17,11 +17,13 @@ class Stage:
 
     blocks    names of its arguments that are blocks; "*" where all positional ones are
     formulas  names of its arguments that are activations
+    named_only  in block text its arguments are named: a bare number could mean either of two things
     keeps_width  as many coordinates leave the layer as enter it, or fresh weights restore their number
     """
 
     blocks: ClassVar[tuple[str, ...]] = ()
     formulas: ClassVar[tuple[str, ...]] = ()
+    named_only: ClassVar[bool] = False
     keeps_width: ClassVar[bool] = False
 
     @property

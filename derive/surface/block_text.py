@@ -49,6 +49,12 @@ def _stage(text: str, options: Mapping[str, Any]) -> Any:
         key, equals, value = argument.partition("=")
         if equals and key.strip().isidentifier() and not value.startswith("="):
             named[key.strip()] = _argument(layer, key.strip(), value.strip(), options)
+        elif getattr(layer, "named_only", False):
+            raise EocError(
+                f"{argument} in the layer {text!r} has no name",
+                why=f"it could be the {names[2]} or {names[0]}, the first argument of the class",
+                instead=f"write {name}({names[2]}={argument}) or {name}({names[0]}={argument})",
+            )
         else:
             title = names[place] if place < len(names) else ""
             positional.append(_argument(layer, title, argument, options))

@@ -98,3 +98,11 @@ def test_what_a_branch_shares_with_the_stream_is_refused_where_it_is_not_known(t
     with pytest.raises(EocError, match=r"depends on the coordinate|width of the stream|end in a Dense") as error:
         _ = theory(text).variance_map
     assert "ense" in error.value.instead
+
+
+@pytest.mark.parametrize("text", ["conv(3) >> relu", "conv(3, sigma_w=2) >> relu"])
+def test_a_bare_number_is_no_kernel_and_no_sigma(text):
+    with pytest.raises(EocError, match="has no name") as error:
+        read_block(text)
+    assert error.value.instead == "write conv(kernel=3) or conv(sigma_w=3)"
+    assert read_block("conv(kernel=5, sigma_w=1)").stages[0].kernel == 5
