@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from derive.records import Unsupported
+
+if TYPE_CHECKING:
+    from derive.emit import EmittedFunction
 
 
 def theory_code(theory: Any, backend: str, box: Any = None) -> str:
@@ -12,33 +15,42 @@ def theory_code(theory: Any, backend: str, box: Any = None) -> str:
 
     `box` as in `Result.code`. Raises EocError where there is no such backend.
     """
-    from derive.emit import EmittedFunction, emit
-    from derive.emit.formula_text import formula_text
-    from derive.surface.emission import shapes
+    from derive.emit import emit
     from derive.surface.recursions import derivative_covariance, recursion_code
 
-    activation = theory.activation
-    parameters = tuple(name for name, _ in theory.domains if name in {s.name for s in activation.phi.free_symbols})
-    tail = f"\n\n{shapes(backend)}"
-    value = f"phi(x) = {formula_text(activation.phi)}{tail}"
-    slope = f"phi'(x) away from kinks; at a kink the value of the branch that holds there.{tail}"
-    phi = EmittedFunction("phi", activation.phi, ("x",), parameters, value)
-    dphi = EmittedFunction("dphi", activation.dphi, ("x",), parameters, slope)
-    emit((phi, dphi), backend)  # a backend that is not built is refused here, by name
+    own, parameters = _own(theory, backend)
+    emit(own, backend)  # a backend that is not built is refused here, by name
     wanted = dict(theory.results)
     extra = derivative_covariance(theory)
     if extra is not None:
         wanted["derivative_covariance_map"] = extra
 
     def whole(kept: dict[str, Any], left_out: tuple[str, ...] = ()) -> str:
-        text = recursion_code(theory, kept, backend, _header(activation, kept, left_out), (phi, dphi), box)
-        return text if backend != "torch" else with_layer(text, theory, parameters, kept)
+        text = recursion_code(theory, kept, backend, _header(theory, kept, left_out), own, box)
+        return with_layer(text, theory, parameters, kept) if backend == "torch" and own else text
 
     try:
         return whole(wanted)
     except Unsupported:  # one of them has no code: the others have
         kept, left_out = _possible(wanted, backend, box)
         return whole(kept, left_out)
+
+
+def _own(theory: Any, backend: str) -> tuple[tuple[EmittedFunction, ...], tuple[str, ...]]:
+    """phi and phi' of the block's first activation, where it has one, and the parameters of phi."""
+    from derive.emit import EmittedFunction
+    from derive.emit.formula_text import formula_text
+    from derive.surface.emission import shapes
+
+    activation = theory._first
+    if activation is None:
+        return (), ()
+    parameters = tuple(name for name, _ in theory.domains if name in {s.name for s in activation.phi.free_symbols})
+    tail = f"\n\n{shapes(backend)}"
+    value = f"phi(x) = {formula_text(activation.phi)}{tail}"
+    slope = f"phi'(x) away from kinks; at a kink the value of the branch that holds there.{tail}"
+    phi = EmittedFunction("phi", activation.phi, ("x",), parameters, value)
+    return (phi, EmittedFunction("dphi", activation.dphi, ("x",), parameters, slope)), parameters
 
 
 def _possible(wanted: dict[str, Any], backend: str, box: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -55,10 +67,12 @@ def _possible(wanted: dict[str, Any], backend: str, box: Any) -> tuple[dict[str,
     return kept, tuple(left_out)
 
 
-def _header(activation: Any, kept: dict[str, Any], left_out: tuple[str, ...]) -> str:
+def _header(theory: Any, kept: dict[str, Any], left_out: tuple[str, ...]) -> str:
     from derive.emit.formula_text import formula_text
 
-    header = f"Wide-network theory of {activation.name or formula_text(activation.phi)}."
+    activation = theory._first
+    named = theory.block if activation is None else activation.name or formula_text(activation.phi)
+    header = f"Wide-network theory of {named}."
     if kept:
         header += "\n\nKinds: " + ", ".join(f"{name} {result.kind}" for name, result in kept.items()) + "."
     if left_out:

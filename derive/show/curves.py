@@ -12,13 +12,13 @@ DIGITS = 6
 
 
 def curves(theory: Any) -> dict[str, Any]:
-    """phi and phi', V and C at the edge-of-chaos point with q* = 1, and the edge of chaos itself.
+    """phi and phi' of the first activation, V and C at the edge-of-chaos point with q* = 1, and the edge of chaos.
 
     Curves that do not exist (a jump, free parameters) are left out.
     """
     if theory.domains:
         return {}
-    found: dict[str, Any] = {"activation": _activation(theory)}
+    found: dict[str, Any] = {"activation": _activation(theory)} if theory._first is not None else {}
     edge = attempt(lambda: theory.edge_of_chaos(q=1))
     point = None if isinstance(edge, str) or not edge.points or not edge.points[0].valid else edge.points[0]
     if point is not None:

@@ -78,6 +78,8 @@ def names_of(theory: Any) -> Names:
     """phi, phi^2, phi'^2 and their products over a pair, as formulas write them."""
     from derive.program.symbols import U, V, X
 
+    if theory._first is None:
+        return Names({}, {})
     phi, slope = theory.activation.phi, theory.activation.dphi
     latex: dict[Expr, str] = {}
     plain: dict[Expr, str] = {}
@@ -103,7 +105,7 @@ def entry(name: str, result: Any, names: Names, words: Mapping[str, Term], covar
         "arguments": list(result.arguments),
         "parameters": list(result.parameters),
         "kind": str(result.kind),
-        "text": str(_closed(result)),
+        "text": str(result.written),
         **_printed(name, result, names, words, closed, covariance),
         "closed": closed,
         "conditions": list(result.conditions),
@@ -154,17 +156,7 @@ def _shown(
 
     if name == "correlation_map" and denom(result.template).has(GaussianE):
         return _correlation(result.template, term, covariance)
-    return _closed(result), ({}, {})
-
-
-def _closed(result: Any) -> Expr:
-    """The closed form; where there is none, d/dq of an expectation as such."""
-    from sympy import Derivative
-
-    from derive.gaussian.node import GaussianE
-
-    closed = result.closed
-    return result.template if closed.has(GaussianE) and result.template.has(Derivative) else closed
+    return result.written, ({}, {})
 
 
 def _correlation(template: Expr, term: Term, covariance: Expr) -> tuple[Expr, tuple[dict[Expr, str], dict[Expr, str]]]:

@@ -9,18 +9,20 @@ if TYPE_CHECKING:
 
 
 def activation_facts(theory: Any, question: Question) -> dict[str, Any]:
-    """The document's field `activation`."""
+    """The document's field `activation`; of a block without one, its parameters and notes alone."""
     from derive.show.document import Names, formula
     from derive.show.unicode_text import unicode_text
     from derive.show.wording import alone
 
-    activation = theory.activation
-    text = unicode_text(activation.phi) if not alone(theory) else question.formula or unicode_text(activation.phi)
+    activation = theory._first
+    if activation is None:
+        shown: dict[str, Any] = {"title": question.text, "text": "", "formula": None, "facts": []}
+    else:
+        text = unicode_text(activation.phi) if not alone(theory) else question.formula or unicode_text(activation.phi)
+        name, spelled = question.name or activation.name or text, formula(activation.phi, Names({}, {}))
+        shown = {"title": name, "text": text, "formula": spelled, "facts": _facts(theory)}
     return {
-        "title": question.name or activation.name or text,
-        "text": text,
-        "formula": formula(activation.phi, Names({}, {})),
-        "facts": _facts(theory),
+        **shown,
         "parameters": [{"name": name, "domain": str(domain)} for name, domain in theory.domains],
         "notes": list(question.notes),
         "sources": list(question.sources),

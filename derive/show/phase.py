@@ -84,7 +84,7 @@ def phase_diagram(
     grid = phase_grid(maps, w, b, float(q0))
     edge, stable = edge_curve(theory, maps)
     given = ", ".join(f"{name} = {value}" for name, value in parameters.items())
-    name = theory.activation.name or repr(theory.block)
+    name = getattr(theory._first, "name", "") or repr(theory.block)
     note = "the activation jumps: its gradient gain is infinite and it has no edge of chaos" if maps.jumps else ""
     kept = {field.name: getattr(grid, field.name) for field in fields(PhaseGrid)}
     return PhaseDiagram(

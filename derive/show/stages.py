@@ -34,6 +34,8 @@ def _normal_form(theory: Any, activation: Any) -> str:
     from derive.activation.normal_form import derivative, normal_form
     from derive.show.unicode_text import unicode_text
 
+    if theory._first is None:
+        raise EocError("a block without an activation has no normal form", instead="--show steps or --show program")
     form = normal_form(theory.activation.phi)
     slope, jumps = derivative(form)
     rows = ["φ(x) ="]

@@ -34,7 +34,18 @@ SHORT = 24
 def console(stderr: bool = False, narrowest: int = 120) -> Console:
     """A console that respects NO_COLOR and does not wrap formulas at 80 columns in a pipe."""
     made = Console(stderr=stderr, highlight=False, soft_wrap=False)
-    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=max(made.width, narrowest))
+    return made if made.is_terminal else Piped(stderr=stderr, highlight=False, width=max(made.width, narrowest))
+
+
+class Piped(Console):
+    """A console for pipes and files: lines do not end in the blanks that fill a table's cells."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As of Console."""
+        with self.capture() as held:
+            super().print(*objects, **options)
+        text = re.sub(r"[ \t]+$", "", held.get(), flags=re.MULTILINE)
+        super().print(text, end="", markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def summary(document: Mapping[str, Any]) -> RenderableType:

@@ -76,11 +76,14 @@ class Theory:
 
     @property
     def activation(self) -> Elementwise:
-        """The first activation of the block, in a branch if need be."""
-        found = next((stage for stage in every_stage(self.block.stages) if isinstance(stage, Elementwise)), None)
-        if found is None:
+        """The first activation of the block, in a branch if need be; EocError where it has none."""
+        if self._first is None:
             raise EocError(f"{self.block!r} has no activation")
-        return found
+        return self._first
+
+    @cached_property
+    def _first(self) -> Elementwise | None:
+        return next((stage for stage in every_stage(self.block.stages) if isinstance(stage, Elementwise)), None)
 
     def _result(self, template: Expr, law: tuple[str, ...], title: str, symbol: str, sigmas: bool = False) -> Result:
         free = template.free_symbols

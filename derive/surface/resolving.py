@@ -8,11 +8,12 @@ from derive.gaussian import numbers
 from derive.gaussian.forms import slope_form
 
 
-def resolve(expr: Expr, *, code: bool = False) -> Expr:
+def resolve(expr: Expr, *, code: bool = False, slopes: bool = False) -> Expr:
     """The expression with every closed node substituted, in K and Delta for pairs.
 
     Of an open node in one variable the part that is closed is taken out. With `code`, nodes stay whole that floating
-    point had better integrate: open ones, and those whose closed form loses digits.
+    point had better integrate: open ones, and those whose closed form loses digits. With `slopes`, d/dq of an open node
+    stays as such, which is shorter than the sum of expectations it is.
     """
     replaced = {}
     for part in numbers.outermost(expr):
@@ -20,7 +21,8 @@ def resolve(expr: Expr, *, code: bool = False) -> Expr:
         closed = None if code and numbers.cancels(node) else numbers.closed_form(node)
         if closed is None:
             partial = None if code or isinstance(part, Derivative) else numbers.partial_form(node)
-            replaced[part] = partial or (part.doit() if isinstance(part, Derivative) else part)
+            written = isinstance(part, Derivative) and not slopes
+            replaced[part] = partial or (part.doit() if written else part)
             continue
         closed = resolve(closed, code=code)
         if isinstance(part, Derivative):

@@ -61,6 +61,8 @@ class Result:
         if not self.template.is_finite and self.template.is_infinite:
             return Kind.DIVERGENT
         kinds = [answer(numbers.canonical(node)).kind for node in self._all_nodes()]
+        if Kind.INTEGRAL in kinds and not self.closed.has(GaussianE):  # they drop out: 0*E[...]
+            kinds = [kind for kind in kinds if kind is not Kind.INTEGRAL]
         return Kind.EXACT.worst(*kinds)
 
     def _all_nodes(self) -> list[GaussianE]:
@@ -73,6 +75,11 @@ class Result:
     def closed(self) -> Expr:
         """The formula with closed nodes substituted, in K and Delta = q1*q2 - K**2."""
         return resolve(self.template)
+
+    @property
+    def written(self) -> Expr:
+        """The formula as pages print it: the closed form, in which d/dq of an expectation that stays open is kept."""
+        return resolve(self.template, slopes=True)
 
     @property
     def expr(self) -> Expr:
@@ -89,6 +96,8 @@ class Result:
     @property
     def blockers(self) -> tuple[str, ...]:
         """Why it is not closed: the smallest subexpressions no rule took."""
+        if not self.closed.has(GaussianE):
+            return ()
         return tuple(dict.fromkeys(b for n in self._all_nodes() for b in answer(numbers.canonical(n)).blockers))
 
     @property

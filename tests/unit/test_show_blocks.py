@@ -8,8 +8,11 @@ import pytest
 from sympy import Rational
 
 from derive import theory
+from derive.commands._code import theory_code
 from derive.gaussian.special import SignMoment
 from derive.layers.spelling import formulas, is_block
+from derive.records import Kind
+from derive.show import latex
 from derive.show.conventions import functions_named
 from derive.show.document import Question, document
 from derive.show.gains import gain_document
@@ -114,3 +117,25 @@ def test_a_pool_over_a_nested_law_is_that_of_its_plain_law(inner):
     root = math.sqrt(a * b - k * k)
     expected = (root + k * math.atan2(root, -k)) / math.pi
     assert float(pooled.number(given | scales)) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("text", ["dense >> glu(silu)", "dense >> maxpool(2)", "dense >> avgpool(3)"])
+def test_a_block_without_an_activation_has_a_page(text):
+    made = document(theory(text), Question(text))
+    assert made["activation"]["formula"] is None and made["block"]["functions"] == []
+    assert made["activation"]["title"] == text and "φ(x)" not in printed(text).splitlines()[0]
+    assert r"\paragraph{Activation}" not in latex.page({**made, "proofs": []})
+    source = theory_code(theory(text), "numpy")
+    assert "def variance_map(" in source and "def phi(" not in source
+
+
+def test_an_expectation_that_drops_out_leaves_no_kind_and_no_blocker():
+    # E u silu(v) = E u E silu(v) = 0 for independent halves; the mean square stays open
+    found = theory("dense >> glu(silu)")
+    assert found.mean.kind is Kind.EXACT and found.mean.closed == 0 and found.mean.blockers == ()
+    assert found.second_moment.kind is Kind.INTEGRAL and found.second_moment.blockers
+    assert "d/dq E[x²; x" not in printed("dense >> glu(silu)")  # E u^2 = q is closed, its slope too
+
+
+def test_lines_of_a_piped_table_do_not_end_in_blanks():
+    assert all(line == line.rstrip() for line in printed("dense >> relu").splitlines())
