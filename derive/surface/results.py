@@ -184,9 +184,8 @@ class Result:
         template, names = self.template, {s.name: s for s in self.template.free_symbols}
         for name, value in given.items():
             if name not in (*self.arguments, *dict(self.domains)):
-                raise EocError(
-                    f"{self.title or 'this result'} has no argument {name}", instead=", ".join(self.arguments)
-                )
+                what = f"{self.title or 'this result'} has no argument {name}"
+                raise EocError(what, instead=", ".join(self.arguments))
             number = exact(value, name)
             self._check_domain(name, number, value)
             fixed = _rational(number)
@@ -202,9 +201,8 @@ class Result:
         name = str(name)
         found = [s for s in self.template.free_symbols | {C, *RESERVED.values()} if s.name == name]
         if not found or name not in (*self.arguments, *self.parameters):
-            raise EocError(
-                f"{self.title or 'this result'} does not depend on {name}", instead=", ".join(self.arguments)
-            )
+            what = f"{self.title or 'this result'} does not depend on {name}"
+            raise EocError(what, instead=", ".join(self.arguments))
         if "c" in self.arguments:
             from derive.surface.partials import partial
 
@@ -212,9 +210,8 @@ class Result:
         else:
             template = numbers.differentiate(self.template, found[0])
         symbol = rf"\partial_{{{latex(found[0])}}} {self.symbol}" if self.symbol else ""
-        return replace(
-            self, template=template, title=f"derivative of {self.title or 'the result'} in {name}", symbol=symbol
-        )
+        title = f"derivative of {self.title or 'the result'} in {name}"
+        return replace(self, template=template, title=title, symbol=symbol)
 
     def series(self, name: str = "q", at: Any = 0, order: int = 4) -> Any:
         """The expansion in q at 0 (all powers below q^order) or at oo (`order` successive powers of sqrt(q)).
