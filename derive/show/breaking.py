@@ -15,8 +15,8 @@ from derive.show.printer import latex
 if TYPE_CHECKING:
     from derive.gaussian.node import GaussianE
 
-PAGE_WIDTH = 71.0
-"""Letters of mathematics on a line: 16 cm at 11 points (`latex.page`), 5.5 inches at 10 points (a paper of yours)."""
+PAGE_WIDTH = 62.0
+"""Letters of mathematics on a line of 345 points at 10 points, the column of the plain article class."""
 
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[{}&^_]|\s+|.", re.DOTALL)
 _BINARY = set("+-=<>") | {r"\sim", r"\geq", r"\leq", r"\cdot", r"\to"}

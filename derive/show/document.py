@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -109,7 +110,7 @@ def entry(name: str, result: Any, names: Names, words: Mapping[str, Term], covar
         **_printed(name, result, names, words, closed, covariance),
         "closed": closed,
         "conditions": list(result.conditions),
-        "blockers": list(result.blockers),
+        "blockers": list(dict.fromkeys(re.sub(r"\b[uv]\b", "x", blocker) for blocker in result.blockers)),
         "sources": sources_of(result),
     }
 

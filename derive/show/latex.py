@@ -58,7 +58,8 @@ def title_of(document: Mapping[str, Any]) -> str:
 
 def body(document: Mapping[str, Any]) -> str:
     r"""The body alone, for \input into a paper that loads amsmath and amssymb; its macros begin with \eoc."""
-    return "\n".join([header(document, "%"), BEGIN, _body(document), END, ""])
+    own = [r"\begingroup\allowdisplaybreaks", _body(document), r"\endgroup"]
+    return "\n".join([header(document, "%"), BEGIN, *own, END, ""])
 
 
 def bib(document: Mapping[str, Any], existing: str = "") -> str:

@@ -140,9 +140,7 @@ def _values(document: Mapping[str, Any]) -> RenderableType:
 
 
 def _notes(document: Mapping[str, Any]) -> list[str]:
-    blockers = dict.fromkeys(
-        re.sub(r"\b[uv]\b", "x", blocker) for result in document["results"] for blocker in result["blockers"]
-    )
+    blockers = dict.fromkeys(blocker for result in document["results"] for blocker in result["blockers"])
     found = [*document["activation"]["notes"], *document["notes"]]
     if blockers:
         shown = "; ".join(list(blockers)[:4])

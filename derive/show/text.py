@@ -19,7 +19,7 @@ _SYMBOL = {
 
 def escape(text: str) -> str:
     """Plain text as LaTeX text that pdflatex can set; letters of Latin alphabets with accents are kept."""
-    return "".join(_letter(letter) for letter in text)
+    return "".join(_letter(letter) for letter in text).replace(r"$-$$\infty$", r"$-\infty$")
 
 
 def _letter(letter: str) -> str:
