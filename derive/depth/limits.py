@@ -16,6 +16,7 @@ from derive.gaussian.asymptotics import Expansion, expand_large, expand_small
 from derive.gaussian.asymptotics.expansion import made
 from derive.gaussian.asymptotics.line_integral import LineIntegral
 from derive.gaussian.asymptotics.moments import certified
+from derive.gaussian.enclosure import budget
 from derive.gaussian.node import GaussianE, single
 from derive.gaussian.numbers import closed_form, outermost
 from derive.program.symbols import Q, X
@@ -23,6 +24,8 @@ from derive.records import Unsupported
 
 ORDERS = {0: (Rational(5, 2), Rational(7, 2), Rational(5), Rational(8)), oo: (2, 4, 8)}
 """Orders tried one after the other until the leading terms have not cancelled."""
+SECONDS = 4.0
+"""Processor time for one end of a curve; coefficients with parameters can swell without end."""
 LONGEST = 60
 """Characters of a coefficient without parameters beyond which its number is shown instead."""
 
@@ -104,7 +107,11 @@ class EdgeLimit:
 
 def limits(parts: Affine) -> tuple[EdgeLimit, EdgeLimit]:
     """Both ends of the curve of a block with affine maps, q -> 0 first."""
-    return _limit(parts, Integer(0)), _limit(parts, oo)
+    found = []
+    for at in (Integer(0), oo):
+        with budget.limited(SECONDS):
+            found.append(_limit(parts, at))
+    return found[0], found[1]
 
 
 def _limit(parts: Affine, at: Expr) -> EdgeLimit:

@@ -2,9 +2,10 @@
 
 import mpmath
 import pytest
-from sympy import Rational, oo, pi
+from sympy import Rational, log, oo, pi, tanh
 
 from derive import Activation, theory
+from derive.depth import limits
 
 
 def ends(text, **parameters):
@@ -95,3 +96,18 @@ def test_pages_show_the_ends():
     assert far["unicode"] == "σ_w² ~ √2·√π·√q/2, σ_b² ~ q"
     assert far["terms"]["sigma_w2"]["power"] == "1/2"
     assert _end(far).endswith(r"\sigma_{b}^{2} \sim q$ (stable there).\par")
+
+
+@pytest.mark.parametrize("name", ["a", "slope"])
+def test_a_parameter_inside_a_nested_function_stays_an_atom(name):
+    # phi = x tanh(a log(1 + e^x)): phi'(0) = tanh(a log 2); its powers stay polynomials in one number
+    start = theory(f"x*tanh({name}*log(1+exp(x)))").edge_of_chaos(q="q").limits[0]
+    parameter = next(iter(start.sigma_w2.coefficient.free_symbols))
+    assert parameter.name == name
+    assert start.sigma_w2.coefficient.subs(parameter, Rational(3, 2)).equals(1 / tanh(Rational(3, 2) * log(2)) ** 2)
+
+
+def test_an_expansion_that_swells_is_given_up(monkeypatch):
+    monkeypatch.setattr(limits, "SECONDS", 0.05)
+    start = theory("x*tanh(log(1 + exp(a*x) + b**2))").edge_of_chaos(q="q").limits[0]
+    assert start.sigma_w2 is None and "took too long" in start.why

@@ -103,11 +103,12 @@ def _by_derivatives(head: type, inner: Laurent, value: Expr) -> Laurent:
 
 
 def _constant(expr: Expr, value: Expr) -> Expr:
-    """An expression at a point; tanh(log(2)) and its kin are algebraic."""
+    """An expression at a point; tanh(log(2)) and its kin are algebraic, tanh(a*log(2)) stays an atom."""
     result = expr.subs(Y, value)
     if result.has(nan, zoo, oo, -oo):
         raise blocked(f"{expr} at {Y} = {value}")
-    return result.rewrite(exp) if value.has(log) and result.has(tanh, Sigmoid) else result
+    algebraic = value.has(log) and not value.free_symbols and result.has(tanh, Sigmoid)
+    return result.rewrite(exp) if algebraic else result
 
 
 __all__ = ["Y", "composed", "substituted"]

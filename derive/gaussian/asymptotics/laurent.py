@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Integer, Rational, binomial, expand
 
+from derive.gaussian.enclosure import budget
 from derive.records import Unsupported
 
 
@@ -85,7 +86,8 @@ class Laurent:
 
 
 def make(start: int, coefficients: list[Expr], end: int) -> Laurent:
-    """A series, its leading zeros left out."""
+    """A series, its leading zeros left out. Raises OutOfTime under `budget.limited`."""
+    budget.check("its coefficients", "the expansion")
     kept = [expand(c) for c in coefficients][: max(0, end - start)]
     while kept and _vanishes(kept[0]):
         kept, start = kept[1:], start + 1

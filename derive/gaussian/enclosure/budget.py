@@ -1,4 +1,4 @@
-"""A limit of processor time for one enclosure: a question ends with a ball or with what it stopped at."""
+"""A limit of processor time for an enclosure or an expansion: a question ends with an answer or with where it stopped."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def limited(seconds: float) -> Iterator[None]:
         _END.reset(token)
 
 
-def check(where: str) -> None:
+def check(where: str, what: str = "the enclosure") -> None:
     """Raise OutOfTime, with the place, where the limit has passed."""
     if time.thread_time() > _END.get():
         raise OutOfTime(
-            "the enclosure took too long",
+            f"{what} took too long",
             where=where,
             why="it has a limit of processor time, and the function or the law needs more",
             instead="ask for fewer digits or smaller variances",
