@@ -1,4 +1,4 @@
-"""A limit of processor time for an enclosure or an expansion: a question ends with an answer or with where it stopped."""
+"""A limit of processor time for enclosures and expansions: a question ends with an answer or where it stopped."""
 
 from __future__ import annotations
 
