@@ -16,7 +16,7 @@ JOINS = {"logical_and": "and", "bitwise_and": "and", "__and__": "and", "logical_
          "__or__": "or"}  # fmt: skip
 NEGATIONS = frozenset(("logical_not", "bitwise_not"))
 ELEMENTWISE = "pass an elementwise module or function; layers are written as blocks, Dense() >> ..."
-SHAPES = frozenset(("full", "expand_as"))
+SHAPES = frozenset(("full", "expand", "expand_as"))
 CHECKS = frozenset(("_assert_tensor_metadata", "_assert_async", "_assert_scalar", "sym_constrain_range_for_size"))
 COUPLING = frozenset(
     ("mean", "sum", "var", "std", "norm", "linalg_vector_norm", "prod", "amax", "amin", "argmax", "logsumexp", "cumsum",

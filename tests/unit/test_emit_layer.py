@@ -55,6 +55,8 @@ def test_phi_alone_is_a_layer_too():
     made = load(Activation("x*Phi(x)").code("torch"))
     x = torch.linspace(-3, 3, 7)
     torch.testing.assert_close(made.Activation()(x), torch.nn.functional.gelu(x))
+    back = Activation(made.Activation())  # what was written is read again, operation by operation
+    assert back.formula.text == "x*(erfc(x*-0.7071067811865476)*0.5)"
 
 
 def test_a_parameter_may_bear_the_name_of_an_attribute():

@@ -9,6 +9,7 @@ FORMULAS = {
     "to": ("x", "x"),
     "_to_copy": ("x", "x"),
     "type_as": ("x y", "x"),
+    "expand": ("x size", "x"),
     "expand_as": ("x y", "x"),
     "dropout": ("x share training", "x"),
     "zeros_like": ("x", "0"),
