@@ -27,9 +27,9 @@ SINGLE = ("block_moments", "block_maps", "block_gain")
 HEAD = """# Kill table
 
 Written by `python scripts/kill_table.py`, seed 0. Wrong versions of a theory are made mechanically and held against
-every check of what they change ([how](verification.md#mutants)): rigorous witnesses first, then the first twenty
-batches of samples. A version that has the numbers of the truth is no mutant and is left out. A survivor fails the
-build, unless its check lists it as unseeable with the reason.
+every check of what they change ([how](verification.md#mutants)): rigorous witnesses first, then samples, at most 240
+batches of them (seconds of a report). A version that has the numbers of the truth is no mutant and is left out. A
+survivor fails the build, unless its check lists it as unseeable with the reason.
 """
 
 Outcome = tuple[str, str, str]

@@ -27,8 +27,8 @@ COMPARISONS = 100
 """Comparisons of a usual report; the family-wise error is shared among them."""
 
 
-MOST_DEPTH = 240
-"""Batches of networks against which a wrong recursion is held."""
+MOST_BATCHES = 240
+"""Batches of samples or networks against which a mutant is held: seconds of a report."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,8 @@ def mutants(subject: Subject, forms: bool = False) -> Iterator[Mutant]:
 def kills(subject: Subject, checks: Mapping[str, Check], forms: bool = False) -> Iterator[tuple[Mutant, str, str]]:
     """(mutant, check, witness that refuted it or "") for every check of what a mutant changed.
 
-    Rigorous witnesses are asked first; samples are the first batches, as if the budget were nothing.
+    Rigorous witnesses are asked first; samples are drawn until they refute, MOST_BATCHES at most, and all mutants are
+    held against the same ones.
     """
     drawn: dict[Any, list[list[float]]] = {}
     for mutant in mutants(subject, forms):
@@ -80,7 +81,7 @@ def kills(subject: Subject, checks: Mapping[str, Check], forms: bool = False) ->
 def depth_kills(subject: Subject, check: Check) -> Iterator[tuple[Mutant, str]]:
     """(mutant, witness that refuted it or "") for a check of depth: recursions with one map wrong in every layer.
 
-    Networks are drawn until they refute, MOST_DEPTH batches at most; all mutants are held against the same networks.
+    Networks are drawn until they refute, MOST_BATCHES at most; all mutants are held against the same networks.
     """
     drawn: dict[Any, list[list[float]]] = {}
     for mutant in mutants(subject):
@@ -88,8 +89,8 @@ def depth_kills(subject: Subject, check: Check) -> Iterator[tuple[Mutant, str]]:
             continue
         try:
             claims = list(check.claims(replace(subject, theory=mutant.theory)))
-        except DomainError as error:  # the next layer's variance or correlation is none
-            yield mutant, error.what
+        except DomainError:
+            yield mutant, NO_LAW
             continue
         yield mutant, next((w for claim in claims if (w := _refuted_along_depth(claim, subject.seed, drawn))), "")
 
@@ -97,16 +98,21 @@ def depth_kills(subject: Subject, check: Check) -> Iterator[tuple[Mutant, str]]:
 def _refuted_along_depth(claim: Claim, seed: int, drawn: dict[Any, list[list[float]]]) -> str:
     for witness in claim.witnesses:
         assert isinstance(witness, Sampled)
-        batches = drawn.setdefault((claim.title, len(claim.points)), [])
-        for count in range(PILOT, MOST_DEPTH + 1, PILOT):
-            if len(batches) < count:
-                streams = [stream(seed, 0, k) for k in range(len(batches), count)]
-                batches += witness.draw(streams).values.tolist()
-            for column, point in zip(zip(*batches[:count], strict=True), claim.points, strict=True):
-                predicted = float(point.predicted.mid), float(point.predicted.rad)
-                if judge(column, *predicted, point.scale, COMPARISONS).verdict is Verdict.FAILS:
-                    return witness.name
+        if _refuted_by_samples(claim, witness, seed, 0, drawn.setdefault((claim.title, len(claim.points)), [])):
+            return witness.name
     return ""
+
+
+def _refuted_by_samples(claim: Claim, witness: Sampled, seed: int, index: int, batches: list[list[float]]) -> bool:
+    """Whether one of its points is refuted; further batches are added to those drawn for earlier mutants."""
+    for count in range(PILOT, MOST_BATCHES + 1, PILOT):
+        if len(batches) < count:
+            batches += witness.draw([stream(seed, index, k) for k in range(len(batches), count)]).values.tolist()
+        for column, point in zip(zip(*batches[:count], strict=True), claim.points, strict=True):
+            predicted = float(point.predicted.mid), float(point.predicted.rad)
+            if judge(column, *predicted, point.scale, COMPARISONS).verdict is Verdict.FAILS:
+                return True
+    return False
 
 
 def _refuted_by(claims: list[Claim], seed: int, drawn: dict[Any, list[list[float]]]) -> str:
@@ -118,16 +124,14 @@ def _refuted_by(claims: list[Claim], seed: int, drawn: dict[Any, list[list[float
         if not isinstance(witness, Sampled) or witness.costly:
             continue
         key = (claim.title, witness.name, *(point.values for point in claim.points))
-        if key not in drawn:
-            drawn[key] = witness.draw([stream(seed, index, k) for k in range(PILOT)]).values.T.tolist()
-        for batches, point in zip(drawn[key], claim.points, strict=True):
-            predicted = float(point.predicted.mid), float(point.predicted.rad)
-            if judge(batches, *predicted, point.scale, COMPARISONS).verdict is Verdict.FAILS:
-                return witness.name
+        if _refuted_by_samples(claim, witness, seed, index, drawn.setdefault(key, [])):
+            return witness.name
     stated = [point for claim in claims for point in claim.points if len(claim.witnesses) > 1]
     return NO_NUMBER if stated and not any(mpmath.isfinite(p.predicted.mid) for p in stated) else ""
 
 
+NO_LAW = "no variance or no correlation in the next layer"
+"""A wrong recursion that leaves the domain of its own maps."""
 NO_NUMBER = "no real number"
 """A wrong form that is complex or infinite at every point: no report calls it true, its claim is UNDECIDED."""
 VALUES: dict[str, Callable[[Any], Any]] = {

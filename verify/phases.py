@@ -32,10 +32,11 @@ class Course:
 
 
 def first(entries: Sequence[Entry], course: Course) -> None:
-    """One witness after another for every claim until one of them decides it: whatever the budget."""
+    """One witness after another for every claim until one decides it: whatever the budget, but for networks."""
     for position, entry in enumerate(entries):
-        for item in entry.runs:
-            if entry.decided(course.comparisons):
+        for place, item in enumerate(entry.runs):
+            late = place > 0 and course.clock.left <= 0 and _cost(item) > 1
+            if late or entry.decided(course.comparisons):
                 break
             if _fresh(item):
                 course.tell(position, len(entries), f"{item.witness.name}: {entry.claim.title}")

@@ -17,6 +17,7 @@ FEW = 60
 """Operations up to which a form in a special law is gathered anew."""
 
 
+@lru_cache(maxsize=1024)
 def canonical(node: GaussianE) -> GaussianE:
     """The node with the reserved symbols for its law: a centred single in q, a centred pair in (q1, q2, K)."""
     if not node.mean.is_zero_matrix:
@@ -57,6 +58,7 @@ def cancels(node: GaussianE) -> bool:
     return answer(canonical(node)).cancels
 
 
+@lru_cache(maxsize=512)
 def _in_law(node: GaussianE, closed: Expr | None) -> Expr | None:
     """An expression in the reserved symbols in those of a node's own law."""
     if closed is None or canonical(node) == node:

@@ -144,7 +144,7 @@ class Activation:
     def __neg__(self) -> Activation:
         return (-1) * self
 
-    @property
+    @cached_property
     def layer(self) -> Elementwise:
         """The activation as a layer of a block."""
         slope = self.derivative()
