@@ -38,8 +38,7 @@ def _case(suite: Element, claim: TestedClaim) -> None:
         "time": f"{seconds:.3f}",
     }
     case = SubElement(suite, "testcase", about)
-    notes = [claim.note, *(f"{item.witness}: {item.note}" for item in claim.evidence if item.note)]
-    note = _text("; ".join(dict.fromkeys(" ".join(n.split()) for n in notes if n)))
+    note = _text("; ".join(claim.reasons()))
     if claim.verdict is Verdict.FAILS:
         SubElement(case, "failure", {"message": _text(claim.counterexample())}).text = note
     elif claim.verdict is Verdict.REFUSED:

@@ -51,7 +51,6 @@ def _banner(report: Report) -> str:
 
 def _row(claim: TestedClaim) -> dict:
     best = min((e.resolution for e in claim.evidence if e.verdict is not Verdict.UNDECIDED), default=float("inf"))
-    notes = [claim.note, *(f"{item.witness}: {item.note}" for item in claim.evidence if item.note)]
     return {
         "claim": claim,
         "mark": MARKS[str(claim.verdict)],
@@ -59,7 +58,8 @@ def _row(claim: TestedClaim) -> dict:
         "witnesses": [(item, resolution(item)) for item in claim.evidence],
         "points": list(_points(claim)),
         "counterexample": claim.counterexample(),
-        "notes": list(dict.fromkeys(note for note in notes if note)),
+        "notes": claim.reasons(),
+        "open": "; ".join(claim.reasons()) if claim.verdict in (Verdict.UNDECIDED, Verdict.REFUSED) else "",
     }
 
 

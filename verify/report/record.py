@@ -63,6 +63,15 @@ class TestedClaim:
     evidence: tuple[Evidence, ...]
     note: str = ""
 
+    def reasons(self) -> tuple[str, ...]:
+        """Its note and those of its witnesses; what several of them say stands once, behind their names."""
+        said: dict[str, list[str]] = {}
+        for item in self.evidence:
+            if item.note:
+                said.setdefault(" ".join(item.note.split()), []).append(item.witness)
+        own = (" ".join(self.note.split()),) if self.note else ()
+        return (*own, *(f"{', '.join(names)}: {note}" for note, names in said.items()))
+
     def counterexample(self) -> str:
         """Where and by how much the claim is wrong; empty if it is not refuted."""
         worst = None

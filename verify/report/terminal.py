@@ -62,9 +62,7 @@ def _details(claim: TestedClaim) -> list[Text]:
     if claim.verdict is Verdict.FAILS:
         return [Text.assemble((f"✗ {claim.title}", STYLES["FAILS"]), f"  {claim.counterexample()}")]
     if claim.verdict in (Verdict.UNDECIDED, Verdict.REFUSED):
-        notes = [claim.note, *(f"{item.witness}: {item.note}" for item in claim.evidence if item.note)]
-        mark = MARKS[str(claim.verdict)]
-        line = "; ".join(dict.fromkeys(" ".join(note.split()) for note in notes if note))
+        mark, line = MARKS[str(claim.verdict)], "; ".join(claim.reasons())
         return [Text.assemble((f"{mark} {claim.title}", STYLES[str(claim.verdict)]), f"  {line}")]
     return []
 
