@@ -110,9 +110,18 @@ def entry(name: str, result: Any, names: Names, words: Mapping[str, Term], covar
         **_printed(name, result, names, words, closed, covariance),
         "closed": closed,
         "conditions": list(result.conditions),
-        "blockers": list(dict.fromkeys(re.sub(r"\b[uv]\b", "x", blocker) for blocker in result.blockers)),
+        "blockers": list(dict.fromkeys(_in_one_variable(blocker) for blocker in result.blockers)),
         "sources": sources_of(result),
     }
+
+
+def _in_one_variable(blocker: str) -> str:
+    """A part that no rule takes, in x where it holds one variable: the same part stands in u, in v and in x."""
+    found = set(re.findall(r"\b[uv]\b", blocker))
+    if len(found) == 1:
+        return re.sub(r"\b[uv]\b", "x", blocker)
+    indexed = set(re.findall(r"\b[uv](?=\d)", blocker))
+    return re.sub(r"\bv(?=\d)", "u", blocker) if not found and indexed == {"v"} else blocker
 
 
 def _printed(

@@ -14,6 +14,7 @@ from derive.layers.spelling import formulas, is_block
 from derive.records import Kind
 from derive.show import latex
 from derive.show.conventions import functions_named
+from derive.show.curves import curves
 from derive.show.document import Question, document
 from derive.show.gains import gain_document
 from derive.show.terminal import console, summary
@@ -119,6 +120,30 @@ def test_a_pool_over_a_nested_law_is_that_of_its_plain_law(inner):
     assert float(pooled.number(given | scales)) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dense >> relu >> dense >> maxpool(2)",
+        "dense >> gelu >> dense >> tanh",
+        "dense >> relu >> orthogonal >> identity",
+    ],
+)
+def test_nested_laws_at_correlation_one_and_minus_one(text):
+    block, given = theory(text), {"q1": 1, "q2": 1, "sigma_w": Rational(5, 4), "sigma_b": Rational(1, 2)}
+    given = {name: value for name, value in given.items() if name in block.covariance_map.arguments or "q" in name}
+    same = block.covariance_map.number(given, c=1)
+    assert same.mid == pytest.approx(float(block.second_moment.number({"q": 1, **given}, q=1).mid), rel=1e-15)
+    for sign, value in ((1, same), (-1, block.covariance_map.number(given, c=-1))):
+        near = block.covariance_map.number(given, c=sign * (1 - Rational(1, 10**9)))
+        assert float(near.mid) == pytest.approx(float(value.mid), rel=1e-8)
+
+
+def test_a_report_of_nested_layers_without_a_curve_of_the_edge():
+    drawn = curves(theory("dense >> relu >> dense >> maxpool(2)"))
+    assert "edge" not in drawn
+    assert drawn["correlation_map"]["C"][-1] == pytest.approx(1, abs=1e-9)
+
+
 @pytest.mark.parametrize("text", ["dense >> glu(silu)", "dense >> maxpool(2)", "dense >> avgpool(3)"])
 def test_a_block_without_an_activation_has_a_page(text):
     made = document(theory(text), Question(text))
@@ -135,6 +160,12 @@ def test_an_expectation_that_drops_out_leaves_no_kind_and_no_blocker():
     assert found.mean.kind is Kind.EXACT and found.mean.closed == 0 and found.mean.blockers == ()
     assert found.second_moment.kind is Kind.INTEGRAL and found.second_moment.blockers
     assert "d/dq E[x²; x" not in printed("dense >> glu(silu)")  # E u^2 = q is closed, its slope too
+
+
+def test_a_part_of_two_units_keeps_both_names():
+    shown = " ".join(printed("dense >> silu >> maxpool(2)").split())
+    assert "Sigmoid(x) - x*Sigmoid(x)" not in shown and "Heaviside(u*Sigmoid(u) - v*Sigmoid(v))" in shown
+    assert "Heaviside(v1" not in shown
 
 
 def test_lines_of_a_piped_table_do_not_end_in_blanks():
