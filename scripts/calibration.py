@@ -9,6 +9,7 @@ import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import torch
@@ -24,8 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 ACTIVATION = "gelu"
 WITNESSES = (
     ("sampling on the line", "variance_map", "variance map along q", "sampling", 800),
-    ("layers with sampled weights", "variance_map", "variance map along q", "networks", 800),
-    ("gradients through sampled weights", "gradient_gain", "gradient gain", "networks", 200),
+    ("layers with sampled weights", "variance_map", "variance map along q", "networks", 600),
+    ("gradients through sampled weights", "gradient_gain", "gradient gain", "networks", 400),
     ("sampling on the plane", "covariance_map", "covariance map", "sampling", 100),
     ("weight-free networks along depth", "depth_variance", "variance along depth", "weight-free networks", 100),
 )
@@ -57,7 +58,7 @@ def picture(found: dict[str, list[float]], path: Path) -> None:
         band = 2.576 * np.sqrt(grid * (1 - grid) / len(x))
         axis.fill_between(grid, -band, band, color="#bbbbbb", alpha=0.5, linewidth=0)
         axis.step(x, np.arange(1, len(x) + 1) / len(x) - x, color="#0072b2", linewidth=1.0)
-        axis.set_title(f"{name}\n{len(x)} runs", fontsize=7)
+        axis.set_title(f"{fill(name, 20)}\n{len(x)} runs", fontsize=7)
         axis.set_xlabel("p", fontsize=8)
         axis.tick_params(labelsize=7)
         axis.spines[["top", "right"]].set_visible(False)

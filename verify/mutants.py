@@ -75,7 +75,7 @@ def kills(subject: Subject, checks: Mapping[str, Check], forms: bool = False) ->
         wrong = replace(subject, theory=mutant.theory)
         for name, check in checks.items():
             if mutant.attribute in check.covers:
-                yield mutant, name, _refuted_by(list(check.claims(wrong)), subject.seed, drawn)
+                yield mutant, name, _refuted_by(list(check.claims(wrong)), mutant.attribute, subject.seed, drawn)
 
 
 def depth_kills(subject: Subject, check: Check) -> Iterator[tuple[Mutant, str]]:
@@ -115,7 +115,7 @@ def _refuted_by_samples(claim: Claim, witness: Sampled, seed: int, index: int, b
     return False
 
 
-def _refuted_by(claims: list[Claim], seed: int, drawn: dict[Any, list[list[float]]]) -> str:
+def _refuted_by(claims: list[Claim], attribute: str, seed: int, drawn: dict[Any, list[list[float]]]) -> str:
     witnesses = [(claim, witness) for claim in claims for witness in claim.witnesses]
     for _, witness in witnesses:
         if isinstance(witness, Exact) and any(j.verdict is Verdict.FAILS for j in witness.decide()):
@@ -126,7 +126,7 @@ def _refuted_by(claims: list[Claim], seed: int, drawn: dict[Any, list[list[float
         key = (claim.title, witness.name, *(point.values for point in claim.points))
         if _refuted_by_samples(claim, witness, seed, index, drawn.setdefault(key, [])):
             return witness.name
-    stated = [point for claim in claims for point in claim.points if len(claim.witnesses) > 1]
+    stated = [point for claim in claims for point in claim.points if claim.attribute == attribute]
     return NO_NUMBER if stated and not any(mpmath.isfinite(p.predicted.mid) for p in stated) else ""
 
 
