@@ -55,12 +55,11 @@ def outcomes() -> Iterable[tuple[str, Outcome]]:
         what = change.rpartition(": ")[2]
         check = "emitted_function" if quantity == "activation" else "emitted_maps"
         yield "relu", (f"in code: {what}", check, witness)
-    deep = checks()["depth_variance"]
-    for mutant, witness in depth_kills(subject("relu"), deep):
-        yield (
-            "relu",
-            (f"in every layer: {kind_of(mutant.name)}", "depth_variance", witness or listed(deep, mutant.name)),
-        )
+    for name in ("depth_variance", "guessing_bias"):
+        deep = checks()[name]
+        for mutant, witness in depth_kills(subject("relu"), deep):
+            kind = f"in every layer: {kind_of(mutant.name)}"
+            yield "relu", (kind, name, witness or listed(deep, mutant.name))
 
 
 def listed(check: object, name: str) -> str:

@@ -62,6 +62,17 @@ def mutants(subject: Subject, forms: bool = False) -> Iterator[Mutant]:
             yield Mutant(name, "edge_of_chaos", WrongTheory(theory, "edge_of_chaos", question))
     for name, question in _wrong_points(theory):
         yield Mutant(name, "at", WrongTheory(theory, "at", question))
+    if subject.of == "activation":
+        yield from _wrong_ratios(subject, theory, forms)
+
+
+def _wrong_ratios(subject: Subject, theory: Any, forms: bool) -> Iterator[Mutant]:
+    """The drift ratio's map changed as any other result, inside the theory's `guessing_bias`."""
+    bias = subject.theory.guessing_bias
+    for name, wrong in _wrong_results(theory, "ratio_map", bias.ratio_map, forms):
+        if _differs(subject, bias.ratio_map, wrong):
+            changed = WrongTheory(bias, "ratio_map", wrong)
+            yield Mutant(name, "guessing_bias", WrongTheory(theory, "guessing_bias", changed))
 
 
 def kills(subject: Subject, checks: Mapping[str, Check], forms: bool = False) -> Iterator[tuple[Mutant, str, str]]:
@@ -126,7 +137,8 @@ def _refuted_by(claims: list[Claim], attribute: str, seed: int, drawn: dict[Any,
         key = (claim.title, witness.name, *(point.values for point in claim.points))
         if _refuted_by_samples(claim, witness, seed, index, drawn.setdefault(key, [])):
             return witness.name
-    stated = [point for claim in claims for point in claim.points if claim.attribute == attribute]
+    own = [claim for claim in claims if claim.attribute == attribute and len(claim.witnesses) > 1]
+    stated = [point for claim in own for point in claim.points]
     return NO_NUMBER if stated and not any(mpmath.isfinite(p.predicted.mid) for p in stated) else ""
 
 

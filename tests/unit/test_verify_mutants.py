@@ -81,8 +81,14 @@ def test_every_wrong_variance_recursion_is_refuted():
     recursion_is_watched("relu", "depth_variance", 10)
 
 
+def test_a_drift_ratio_one_per_cent_off_is_refuted():
+    found = depth_kills(subject("relu", seed=0), checks()["guessing_bias"])
+    first = {mutant.name: witness for mutant, witness in (next(found), next(found))}
+    assert first == {"1 % too large": "weight-free networks", "1 % too small": "weight-free networks"}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["depth_variance", "depth_correlation", "depth_gradient"])
+@pytest.mark.parametrize("name", ["depth_variance", "depth_correlation", "depth_gradient", "guessing_bias"])
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 def test_every_wrong_recursion_is_refuted(activation, name):
     recursion_is_watched(activation, name, 10)
