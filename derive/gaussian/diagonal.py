@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from sympy import Lambda, Mul, sqrt
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import flint
+from sympy import Derivative, Expr, Lambda, Mul, Symbol, sqrt
 
 from derive.gaussian.node import GaussianE
-from derive.program.symbols import Q1, Q2, Q, X, Z
+from derive.program.symbols import Q1, Q2, K, Q, X, Z
 from derive.records import DomainError
 
 
@@ -29,4 +34,34 @@ def diagonal(node: GaussianE, sign: int, *, equal: bool = True) -> GaussianE:
     return GaussianE(Lambda((X,), body), [[Q]]) if equal else GaussianE(Lambda((Z,), body), [[1]])
 
 
-__all__ = ["diagonal"]
+@lru_cache(maxsize=256)
+def collapsed(expr: Expr, sign: int) -> Expr:
+    """An expression at q1 = q2 and correlation `sign`, 1 or -1, its pairs as expectations over one variable.
+
+    Pairs over the law of another layer collapse too where their moments become the same expression: E phi(u) phi(v)
+    and E phi(u)^2 do at correlation 1. Balls of the two moments could never decide that. Derivatives stay.
+    """
+    if isinstance(expr, Derivative) or not expr.args:
+        return {Q2: Q1, K: sign * Q1}.get(expr, expr) if isinstance(expr, Symbol) else expr
+    if not isinstance(expr, GaussianE):
+        return expr.func(*(collapsed(arg, sign) for arg in expr.args))
+    cov, mean = (m.applyfunc(lambda entry: collapsed(entry, sign)) for m in (expr.cov, expr.mean))
+    node = GaussianE(expr.integrand, cov, mean)
+    if cov.rows != 2 or not mean.is_zero_matrix or cov[0, 0] != cov[1, 1] or cov[0, 1] not in (cov[0, 0], -cov[0, 0]):
+        return node
+    line = diagonal(node, 1 if cov[0, 1] == cov[0, 0] else -1)
+    return GaussianE(line.integrand, [[cov[0, 0]]])
+
+
+def on_the_diagonal(expr: Expr, values: Mapping[str, Any]) -> Expr:
+    """The expression collapsed where c is exactly 1 or -1, q1 = q2 and a pair stands over the law of another layer."""
+    q1, q2, c = (values.get(name) for name in ("q1", "q2", "c"))
+    if c is None or q1 is None or any(isinstance(value, flint.arb) for value in (q1, q2, c)):
+        return expr
+    if abs(c) != 1 or q1 != q2 or q1 == 0:
+        return expr
+    nested = any(node.cov.has(GaussianE) for node in expr.atoms(GaussianE))
+    return collapsed(expr, int(c)) if nested else expr
+
+
+__all__ = ["collapsed", "diagonal", "on_the_diagonal"]

@@ -10,23 +10,26 @@ from typing import Any
 import flint
 from sympy import Derivative, Dummy, Expr, Integer, Symbol, sqrt
 
-from derive.activation.normal_form import derivative, normal_form, to_piecewise
 from derive.gaussian.answer import answer
 from derive.gaussian.balls import to_enclosure
 from derive.gaussian.by_orthants import ball_by_orthants
+from derive.gaussian.diagonal import on_the_diagonal
 from derive.gaussian.divergence import infinite
 from derive.gaussian.enclosure import enclose
-from derive.gaussian.factors import pair_factors
+from derive.gaussian.enclosure.budget import SECONDS, OutOfTime, limited
 from derive.gaussian.forms import cancels, canonical, closed_form, closed_partial, differentiate_closed, partial_form
-from derive.gaussian.maxima import reduced
-from derive.gaussian.maxima.contest import slope_in_variance
-from derive.gaussian.node import GaussianE, pair
+from derive.gaussian.node import GaussianE
+from derive.gaussian.slopes import largest_slope, price
 from derive.program import Program, freeze, run_balls
-from derive.program.symbols import DELTA, Q1, Q2, C, K, X
+from derive.program.symbols import DELTA, Q1, Q2, C, K
 from derive.records import Enclosure, EocError, Undefined, Unsupported
 
 Values = Mapping[str, Any]
 """Exact rationals or balls by the symbol's name."""
+
+
+QUESTION = 2 * SECONDS
+"""Processor time of a question about an expression; SECONDS of it at most for one expectation."""
 
 
 def ball(value: Any) -> flint.arb:
@@ -41,24 +44,37 @@ def number(expr: Expr, values: Values, digits: int = 16) -> Enclosure:
     """A certified number for an expression in nodes, to `digits` digits of its scale.
 
     The precision doubles until the radius is small against the largest of the value and the nodes.
-    Kind: ENCLOSURE. Raises EocError where an expectation diverges or cannot be certified.
+    Kind: ENCLOSURE. Raises EocError where an expectation diverges or cannot be certified, or the limit of processor
+    time (a minute, longer for many digits) passes before any ball is reached; one that is reached is then returned.
     """
-    best = flint.arb(0, flint.arb("inf"))
+    best = [flint.arb(0, flint.arb("inf"))]
+    try:
+        with limited(QUESTION * max(1.0, digits / 16) ** 2):
+            return _closing_in(expr, values, digits, best)
+    except OutOfTime:
+        if best[0].is_finite():
+            return to_enclosure(best[0])
+        raise
+
+
+def _closing_in(expr: Expr, values: Values, digits: int, best: list[flint.arb]) -> Enclosure:
+    """The number at doubling precision; `best` holds the narrowest ball so far."""
     for attempt in range(4):
         goal = (digits + 4) * (attempt + 1)
         with flint.ctx.workprec(int(3.33 * goal) + 40):
             result, scale = evaluate(expr, values, goal)
-            if not best.is_finite() or result.rad() < best.rad():
-                best = result
+            if not best[0].is_finite() or result.rad() < best[0].rad():
+                best[0] = result
             if not result.is_finite() and not result.is_nan() and result.rad().is_finite():
                 return to_enclosure(result)
             if result.is_finite() and result.rad() <= scale * flint.arb(10) ** (-digits):
                 return to_enclosure(result)
-    return to_enclosure(best)
+    return to_enclosure(best[0])
 
 
 def evaluate(expr: Expr, values: Values, digits: int) -> tuple[flint.arb, flint.arb]:
     """The ball of an expression at the current precision, and the scale of its parts."""
+    expr = on_the_diagonal(expr, values)
     parts = outermost(expr)
     names, inputs, scale = {}, {}, flint.arb(0)
     for i, part in enumerate(parts):
@@ -185,31 +201,6 @@ def differentiate(template: Expr, symbol: Symbol) -> Expr:
             inner += Derivative(part, K) * root
         total += flat.diff(stand_in).xreplace(back) * inner
     return total
-
-
-def price(part: Derivative) -> Expr | None:
-    """d/dK E f(u) g(v) = E f'(u) g'(v) for continuous f, g (Price 1958), with parameters as they are."""
-    node = part.expr
-    if node.cov != pair(X, X).cov or part.variables != (K,):
-        return None
-    slopes = []
-    for factor in pair_factors(node):
-        slope, jumps = derivative(normal_form(factor))
-        if jumps:
-            return None
-        slopes.append(to_piecewise(slope))
-    return pair(*slopes)
-
-
-def largest_slope(part: Derivative) -> Expr | None:
-    """The derivative of an expectation of the largest of alike units, through its law in one variable."""
-    line = reduced(part.expr)
-    if line is None:
-        ((symbol, count),) = part.variable_count if len(part.variable_count) == 1 else ((None, 0),)
-        return slope_in_variance(part.expr, symbol) if count == 1 else None
-    for symbol, count in part.variable_count:
-        line = line.diff(symbol, int(count))
-    return line
 
 
 def _degenerate(node: GaussianE, values: Values) -> bool:

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import sympy
 from sympy import Expr
+from sympy.codegen.cfunctions import log1p
 
 from derive.gaussian.special import NormalCdf
+from derive.program.operations.sigmoid import Sigmoid
+from derive.program.operations.softplus import Softplus
 from derive.records import Unsupported
 
 _erf = np.vectorize(math.erf, otypes=[float])
@@ -30,6 +33,12 @@ _FUNCTIONS: dict[Any, Any] = {
     sympy.erf: _erf,
     sympy.erfc: _erfc,
     NormalCdf: lambda x: _erfc(-x / math.sqrt(2)) / 2,
+    Sigmoid: lambda x: (1 + np.tanh(x / 2)) / 2,
+    Softplus: lambda x: np.logaddexp(0, x),
+    log1p: np.log1p,
+    sympy.asinh: np.arcsinh,
+    sympy.sech: lambda x: 1 / np.cosh(x),
+    sympy.sinc: lambda x: np.sinc(x / math.pi),
 }
 
 

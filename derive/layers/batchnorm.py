@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from sympy import Integer
 
 from derive.layers.finite import Finite
+from derive.layers.layernorm import demand_spread
 from derive.layers.stage import Stage
 from derive.layers.unit import gaussian, moments_only
 from derive.records.state import State
@@ -27,6 +28,7 @@ class BatchNorm(Stage):
 
     def forward(self, state: State) -> State:
         """The state after normalisation; Gaussian signals stay Gaussian."""
+        demand_spread(state.second1 - state.mean1**2, self)
         spread = state.second1 - state.cross
         zero, one = Integer(0), Integer(1)
         gain, tangent = state.gain / spread, state.tangent / spread

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sympy import Expr, Integer, sqrt
+from sympy import Abs, Expr, Function, Heaviside, Integer, Max, Min, Piecewise, sign, sqrt
 
+from derive.gaussian.answer import answer
+from derive.gaussian.node import GaussianE
 from derive.layers.finite import Finite
 from derive.layers.stage import Stage
 from derive.layers.unit import gaussian, moments_only
+from derive.records import Undefined
 from derive.records.state import State
 
 
@@ -28,6 +31,7 @@ class LayerNorm(Stage):
         """The state after normalisation; Gaussian signals stay Gaussian."""
         s = state
         var1, var2 = s.second1 - s.mean1**2, s.second2 - s.mean2**2
+        demand_spread(var1, self)
         return normalised(s, var1, var2, (s.cross - s.mean1 * s.mean2) / sqrt(var1 * var2), (Integer(0), Integer(0)))
 
     def apply(self, x: Any, finite: Finite) -> Any:
@@ -37,6 +41,24 @@ class LayerNorm(Stage):
 
     def __repr__(self) -> str:
         return "layernorm"
+
+
+def demand_spread(size: Expr, layer: Stage) -> None:
+    """Raises Undefined where what a normalisation divides by is zero: a signal that is constant, or zero."""
+    sure = {node: answer(node).closed for node in size.atoms(GaussianE) if not _varies(node)}
+    if size.xreplace({node: value for node, value in sure.items() if value is not None}) == 0:
+        raise Undefined(
+            f"{layer!r} behind a constant signal",
+            why="it divides by the spread of the signal, which is zero",
+            instead="a function that is not constant before it",
+        )
+
+
+def _varies(node: GaussianE) -> bool:
+    """Whether the integrand visibly depends on its units: what is built from more than kinks and powers is left."""
+    kinks = (Max, Min, Abs, Heaviside, sign, Piecewise)
+    many = node.cov.rows > 1 and bool(node.body.free_symbols & set(node.variables))
+    return many or not all(isinstance(f, kinks) for f in node.body.atoms(Function))
 
 
 def normalised(s: State, size1: Expr, size2: Expr, cross: Expr, means: tuple[Expr, Expr]) -> State:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from sympy import sqrt
 
 from derive.layers.finite import Finite
-from derive.layers.layernorm import normalised
+from derive.layers.layernorm import demand_spread, normalised
 from derive.layers.stage import Stage
 from derive.records.state import State
 
@@ -26,6 +26,7 @@ class RMSNorm(Stage):
     def forward(self, state: State) -> State:
         """The state after normalisation; Gaussian signals stay Gaussian."""
         s = state
+        demand_spread(s.second1, self)
         means = s.mean1 / sqrt(s.second1), s.mean2 / sqrt(s.second2)
         return normalised(s, s.second1, s.second2, s.cross / sqrt(s.second1 * s.second2), means)
 

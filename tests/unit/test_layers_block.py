@@ -3,12 +3,12 @@
 import pytest
 from sympy import Integer, Rational, tanh
 
-from derive import Activation, Dense
+from derive import Activation, Dense, theory
 from derive.gaussian.node import GaussianE, single
 from derive.layers import layers
 from derive.layers.block import Block, maps
 from derive.program.symbols import Q1, SIGMA_B, SIGMA_W, X
-from derive.records import EocError
+from derive.records import EocError, Undefined
 
 
 def test_the_folder_is_the_registry():
@@ -52,3 +52,21 @@ def test_what_is_no_layer_is_refused():
         Dense() >> 3
     with pytest.raises(EocError, match="negative"):
         maps(Block((Dense(sigma_w=-1), Activation("tanh(x)").layer)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dense >> 0*x >> rmsnorm",
+        "dense >> 3+0*x >> layernorm",
+        "dense >> max(x, 0) - x - max(-x, 0) + 2 >> batchnorm",
+        "dense >> 0*x >> avgpool(2) >> layernorm",
+    ],
+)
+def test_norms_of_a_constant_signal_are_refused(text):
+    with pytest.raises(Undefined, match="behind a constant signal"):
+        theory(text).variance_map.number(q=1, sigma_w=1, sigma_b=0)
+
+
+def test_the_root_mean_square_of_a_constant_that_is_not_zero():
+    assert theory("dense >> 3+0*x >> rmsnorm").second_moment.number(q=1).mid == 1

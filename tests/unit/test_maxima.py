@@ -117,7 +117,37 @@ def test_a_pair_behind_a_turning_function_is_refused_by_name():
     assert "GaussianE" not in str(refusal.value)
     assert "is not f of the largest" in str(refusal.value)
     with pytest.raises(EocError, match="turns"):
-        theory("dense >> cos(x) >> maxpool(2)").mean.number(q=1)
+        theory("dense >> sin(30*x) >> maxpool(2)").mean.number(q=1)
+
+
+def test_waves_and_kinks_that_turn():
+    # the preimages of a wave are one place, its mirror image and their shifts by periods; a slope may end at a kink
+    waves = {
+        "sin(x)": np.sin,
+        "max(x, 0)*(1 + x/2) + x*min(x, 0)/4": lambda x: np.maximum(x, 0) * (1 + x / 2) + x * np.minimum(x, 0) / 4,
+    }
+    for text, f in waves.items():
+        found = theory(f"dense >> {text} >> maxpool(2)").mean.number(q=1)
+        assert float(found) == pytest.approx(by_quadrature(f, f, 2)[0], rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["sin(3*x)", "sin(x) + sin(2*x)/8", "x*sin(x)", "max(x, 0)**3*(1 - x/2)"])
+def test_many_turns(text):
+    f = {
+        "sin(3*x)": lambda x: np.sin(3 * x),
+        "sin(x) + sin(2*x)/8": lambda x: np.sin(x) + np.sin(2 * x) / 8,
+        "x*sin(x)": lambda x: x * np.sin(x),
+        "max(x, 0)**3*(1 - x/2)": lambda x: np.maximum(x, 0) ** 3 * (1 - x / 2),
+    }[text]
+    found = theory(f"dense >> {text} >> maxpool(3)").mean.number(q=1)
+    assert float(found) == pytest.approx(by_quadrature(f, f, 3)[0], rel=1e-5)
+
+
+def test_estimates_know_sigmoids():
+    found = theory("dense >> silu >> maxpool(2)").covariance_map.estimate(q1=1, q2=1, c="0.3", samples=1 << 12)
+    finer = theory("dense >> silu >> maxpool(2)").covariance_map.estimate(q1=1, q2=1, c="0.3")
+    assert abs(found.mean - finer.mean) < 5 * found.error
 
 
 def max_of_two(c: float) -> float:

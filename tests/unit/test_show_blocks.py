@@ -129,12 +129,12 @@ def test_a_pool_over_a_nested_law_is_that_of_its_plain_law(inner):
     ],
 )
 def test_nested_laws_at_correlation_one_and_minus_one(text):
-    block, given = theory(text), {"q1": 1, "q2": 1, "sigma_w": Rational(5, 4), "sigma_b": Rational(1, 2)}
-    given = {name: value for name, value in given.items() if name in block.covariance_map.arguments or "q" in name}
-    same = block.covariance_map.number(given, c=1)
-    assert same.mid == pytest.approx(float(block.second_moment.number({"q": 1, **given}, q=1).mid), rel=1e-15)
-    for sign, value in ((1, same), (-1, block.covariance_map.number(given, c=-1))):
-        near = block.covariance_map.number(given, c=sign * (1 - Rational(1, 10**9)))
+    block, scales = theory(text), {"sigma_w": Rational(5, 4), "sigma_b": Rational(1, 2)}
+    law = {"q1": 1, "q2": 1, **scales}
+    same = block.covariance_map.number(law, c=1)
+    assert float(same.mid) == pytest.approx(float(block.second_moment.number(scales, q=1).mid), rel=1e-15)
+    for sign, value in ((1, same), (-1, block.covariance_map.number(law, c=-1))):
+        near = block.covariance_map.number(law, c=sign * (1 - Rational(1, 10**9)))
         assert float(near.mid) == pytest.approx(float(value.mid), rel=1e-8)
 
 

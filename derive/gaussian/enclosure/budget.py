@@ -30,9 +30,14 @@ def limited(seconds: float) -> Iterator[None]:
         _END.reset(token)
 
 
+def expired() -> bool:
+    """Whether the limit has passed."""
+    return time.thread_time() > _END.get()
+
+
 def check(where: str, what: str = "the enclosure") -> None:
     """Raise OutOfTime, with the place, where the limit has passed."""
-    if time.thread_time() > _END.get():
+    if expired():
         raise OutOfTime(
             f"{what} took too long",
             where=where,
@@ -41,4 +46,4 @@ def check(where: str, what: str = "the enclosure") -> None:
         )
 
 
-__all__ = ["SECONDS", "OutOfTime", "check", "limited"]
+__all__ = ["SECONDS", "OutOfTime", "check", "expired", "limited"]

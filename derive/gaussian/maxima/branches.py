@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import flint
 import numpy as np
@@ -17,6 +18,8 @@ from derive.records import Unsupported
 
 DEEPEST = 40
 SAMPLES = 1000
+STEEPEST = 6
+"""Orders of derivatives that may vanish at an end of a piece."""
 
 
 def unsettled(why: str) -> Unsupported:
@@ -58,18 +61,26 @@ class Derivatives:
         self.f, self.values = f, f.source.values
         names = tuple(sorted({s for cell in f.source.form.cells for s in cell.value.free_symbols} - {X}, key=str))
         first = [cell.value.diff(X) for cell in f.source.form.cells]
-        self.first = [plan(freeze({"value": e}, (X, *names))) for e in first]
-        self.second = [plan(freeze({"value": e.diff(X)}, (X, *names))) for e in first]
+        self._slopes, self._names = first, names
+        self._plans: dict[tuple[int, int], Any] = {}
         self.flat = [e == 0 for e in first]
         self.parameters = [acb(self.values[s.name]) for s in names]
 
     def slope(self, piece: int, z: acb, analytic: bool = False) -> acb:
         """f' of a piece."""
-        return self.first[piece]([z, *self.parameters], analytic)[0]
+        return self.derivative(piece, 1, z, analytic)
 
     def bend(self, piece: int, z: acb) -> acb:
         """f'' of a piece."""
-        return self.second[piece]([z, *self.parameters], False)[0]
+        return self.derivative(piece, 2, z)
+
+    def derivative(self, piece: int, order: int, z: acb, analytic: bool = False) -> acb:
+        """The derivative of a piece of an order from 1."""
+        key = piece, order
+        if key not in self._plans:
+            formula = self._slopes[piece].diff(X, order - 1)
+            self._plans[key] = plan(freeze({"value": formula}, (X, *self._names)))
+        return self._plans[key]([z, *self.parameters], analytic)[0]
 
 
 def branches(f: Prepared, of: Derivatives, reach: arb) -> list[Branch]:
@@ -115,12 +126,28 @@ def _turns(of: Derivatives, piece: int, left: arb, right: arb) -> list[arb]:
             if (ends[0] > 0) != (ends[1] > 0):
                 found.append(_root(of, piece, low, high, bool(ends[1] > 0)))
             continue
+        if (low == left or high == right) and _flat_end(of, piece, low if low == left else high, box):
+            continue
         if depth > DEEPEST:
             raise unsettled(f"a turning point next to x = {low.str(5, radius=False)} was not isolated")
         # cuts off the middle keep a turning point at a round number from being an end
         middle = (low + (high - low) * arb("0.4871")).mid()
         stack += [(low, middle, depth + 1), (middle, high, depth + 1)]
     return sorted(found, key=float)
+
+
+def _flat_end(of: Derivatives, piece: int, end: arb, box: acb) -> bool:
+    """Whether f' vanishes at the end of the piece and nowhere else in the box, by Taylor's formula there.
+
+    With f', ..., f^(n-1) exactly 0 at the end, f'(x) = f^(n)(y) (x - end)^(n-1)/(n-1)! for a y in between.
+    """
+    for order in range(1, STEEPEST):
+        if not of.derivative(piece, order, acb(end)).real.is_zero():
+            return False
+        whole = of.derivative(piece, order + 1, box).real
+        if whole > 0 or whole < 0:
+            return True
+    return False
 
 
 def _root(of: Derivatives, piece: int, low: arb, high: arb, rises: bool) -> arb:

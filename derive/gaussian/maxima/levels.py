@@ -11,12 +11,13 @@ import numpy as np
 from flint import acb, arb
 
 from derive.activation.certify import period
+from derive.gaussian.enclosure.budget import expired
 from derive.gaussian.enclosure.prepared import Prepared
 from derive.gaussian.maxima.branches import Branch, Derivatives, branches, unsettled
 from derive.gaussian.maxima.mehler import normal_cdf
 from derive.gaussian.maxima.turning import Turn, turn
 
-MOST = 8
+MOST = 40
 WIDEN = (1.5, 3.0, 8.0)
 NEWTON, NEAR, CLOSE, TINY = 12, 1e-6, 1e-14, 1e-150
 BISECTIONS = 70
@@ -42,7 +43,8 @@ class Stretch:
 class Levels:
     """The events f(x') <= f(x) for x' ~ N(0, sigma^2) inside the reach.
 
-    turns  for pairs of neighbouring branches of one piece: the point between where f turns
+    turns   for pairs of neighbouring branches of one piece: the point between where f turns
+    period  of a function that rises and falls once in it, else None
     """
 
     f: Prepared
@@ -51,17 +53,19 @@ class Levels:
     branches: list[Branch]
     stretches: list[Stretch]
     turns: dict[frozenset[int], Turn]
+    period: arb | None = None
 
     def places(self, at: Stretch, x: acb, analytic: bool) -> list[tuple[int, acb, acb]] | None:
         """(branch, place, slope of the place in x) for every member; x is a ball that meets the real line.
 
         None where they are not found as analytic functions; for real x then hulls of the places.
         """
+        if expired():  # an exception does not come through the integrator: what asked it looks at the clock
+            return None
         found, value = [(at.branch, x, acb(1))], None
         branch = self.branches[at.branch]
         for other in at.members[1:]:
-            turn = self.turns.get(frozenset((at.branch, other)))
-            mirrored = turn.mirror(x) if turn is not None else None
+            mirrored = self._mirrored(at.branch, other, x)
             if mirrored is not None:
                 found.append((other, *mirrored))
                 continue
@@ -75,6 +79,22 @@ class Levels:
             slope = self.of.slope(branch.piece, x, analytic) / self.of.slope(self.branches[other].piece, place)
             found.append((other, place, slope))
         return found
+
+    def _mirrored(self, own: int, other: int, x: acb) -> tuple[acb, acb] | None:
+        """The place on another branch: across a turning point at an end of the own one, by periods, by parity."""
+        opposite = len(self.branches) - 1 - other if self.f.parity == 1 else None
+        if opposite == own:
+            return -x, acb(-1)
+        if self.period is not None and (other - own) % 2 == 0:
+            return x + self.period * ((other - own) // 2), acb(1)
+        for near in (own - 1, own + 1):
+            turn = self.turns.get(frozenset((own, near))) if near == other or self.period or opposite == near else None
+            mirrored = turn.mirror(x) if turn is not None else None
+            if mirrored is not None and opposite == near:
+                return -mirrored[0], -mirrored[1]
+            if mirrored is not None:
+                return mirrored[0] + (self.period * ((other - near) // 2) if near != other else 0), mirrored[1]
+        return None
 
     def chance(self, at: Stretch, places: list[tuple[int, acb, acb]]) -> acb:
         """The chance that f of another unit is at most that at the places."""
@@ -149,7 +169,8 @@ def levels(f: Prepared, sigma: arb, reach: arb) -> Levels:
     of = Derivatives(f)
     parts = branches(f, of, reach)
     # the ends of mirrored branches, or of periods, lie on one level
-    symmetric = f.parity == 1 or (len(f.source.form.cells) == 1 and period(f.source.form.cells[0].value) is not None)
+    cycle = period(f.source.form.cells[0].value) if len(f.source.form.cells) == 1 else None
+    symmetric = f.parity == 1 or cycle is not None
     if len(parts) > MOST:
         raise unsettled(f"it turns {len(parts) - 1} times within reach of the pre-activations")
     pieces = [piece for index in range(len(parts)) for piece in _cut(f, parts, index, symmetric)]
@@ -162,7 +183,20 @@ def levels(f: Prepared, sigma: arb, reach: arb) -> Levels:
         if not any(index in other.members and _over(f, parts[other.branch], other, middle) for other in kept):
             kept.append(Stretch(index, left, right, members, constant))
     kept.sort(key=lambda stretch: float(stretch.left.mid()))
-    return Levels(f, of, sigma, parts, kept, _turnings(f, parts))
+    return Levels(
+        f, of, sigma, parts, kept, _turnings(f, parts), cycle if cycle is not None and _once(parts, cycle) else None
+    )
+
+
+def _once(parts: list[Branch], cycle: arb) -> bool:
+    """Whether every second turning point is one period further on, so that a period has one rise and one fall.
+
+    Shifted turning points are turning points, and balls of different ones are apart.
+    """
+    turns = [branch.right for branch in parts[:-1]]
+    return all((late - early).overlaps(cycle) for early, late in zip(turns, turns[2:], strict=False)) and all(
+        bool(late - early < cycle) for early, late in pairwise(turns)
+    )
 
 
 def _turnings(f: Prepared, parts: list[Branch]) -> dict[frozenset[int], Turn]:

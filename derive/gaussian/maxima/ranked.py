@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import flint
@@ -121,6 +122,20 @@ def enclose_winner(found: Contest, q: Any, given: dict[str, Any], digits: int, t
     """E of the contest's question for independent units of variance q, as a ball. Raises Unsupported."""
     if q == 0:
         raise unsettled("the variance is 0")
+    symbols = (found.rank.free_symbols | found.body.free_symbols) - {X}
+    parameters = tuple(sorted((s.name, given[s.name]) for s in symbols if s.name in given))
+    if any(isinstance(value, arb) for value in (q, *dict(parameters).values())):
+        return _winner(found, q, dict(parameters), digits, tools)
+    # a page asks for the same number several times, and it takes seconds
+    return _exact_winner(found, q, parameters, digits, tools, flint.ctx.prec)
+
+
+@lru_cache(maxsize=256)
+def _exact_winner(found: Contest, q: Any, parameters: tuple, digits: int, tools: Any, precision: int) -> arb:
+    return _winner(found, q, dict(parameters), digits, tools)
+
+
+def _winner(found: Contest, q: Any, given: dict[str, Any], digits: int, tools: Any) -> arb:
     rank = tools.function(found.rank, X, given)
     if not isinstance(rank, Prepared) or not hasattr(rank.source, "form"):
         raise unsettled("its pieces are not known")
