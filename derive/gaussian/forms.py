@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sympy import Derivative, Expr, Integer, Pow, Symbol, count_ops, expand_mul, factor_terms, gcd_terms
+from sympy import (
+    Derivative,
+    Expr,
+    Integer,
+    Mul,
+    Pow,
+    Rational,
+    Symbol,
+    acos,
+    atan2,
+    cancel,
+    count_ops,
+    expand_mul,
+    factor_terms,
+    gcd_terms,
+    sqrt,
+)
 
 from derive.activation.normal_form import derivative, normal_form, to_piecewise
 from derive.gaussian.answer import answer
@@ -73,9 +89,19 @@ def _in_law(node: GaussianE, closed: Expr | None) -> Expr | None:
 
 def _gathered(expr: Expr) -> Expr:
     """Terms that a special law made alike taken together: sqrt(q) + sqrt(2 q) -> sqrt(q) (1 + sqrt(2))."""
+    expr = expr.xreplace({angle: _angle(*angle.args) or angle for angle in expr.atoms(atan2)})
     if count_ops(expr) > FEW:
         return expr
     return min((expr, gcd_terms(expr), factor_terms(expand_mul(expr))), key=cost)
+
+
+def _angle(y: Expr, x: Expr) -> Expr | None:
+    """atan2(y, x) = arccos(x/r) where y >= 0 and r = sqrt(x^2 + y^2) has no root: atan2(q sqrt(1 - c^2), -c q)."""
+    r = sqrt(factor_terms(expand_mul(y**2 + x**2)))
+    above = all(f.is_nonnegative or (f.is_Pow and f.exp == Rational(1, 2)) for f in Mul.make_args(y))
+    if r.atoms(Pow) or not (r.is_positive and above):
+        return None
+    return acos(cancel(x / r))
 
 
 def differentiate_closed(closed: Expr, part: Derivative) -> Expr:
