@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from derive.depth.grid_maps import GridMaps
-from derive.depth.grid_roots import NOISE, Roots, roots
+from derive.depth.grid_roots import ENDLESS, NOISE, Roots, roots
 
 Array = Any
 VARIANCE = ("vanishing", "bounded", "unbounded", "unsettled")
@@ -25,10 +25,11 @@ class PhaseGrid:
     q             the fixed point that q0 is attracted to: 0 where the variance vanishes, inf where it is unbounded
     count         the number of positive, finite fixed points
     fixed_points  all of them, ascending in the last axis, padded with NaN
-    separatrix    the variance above which the signal leaves the attractor's basin upwards; inf where there is none
+    separatrix    the variance above which the signal leaves the attractor's basin upwards; inf where there is none,
+                  NaN where V is not resolved as far out as it may lie
     chi           gradient gain at q (its limit where q is 0); NaN where q is inf
     chi_parallel  slope of V there
-    c             the attracting correlation; NaN where q is not a positive fixed point
+    c             the attracting correlation; NaN where q is not a positive fixed point, or pairs are not resolved
     xi_q, xi_c    depth scales in layers, inf where critical
     variance, gradient, geometry  labels as indices into VARIANCE, GRADIENT, GEOMETRY
     q0            the starting variance
@@ -92,13 +93,14 @@ def attractors(maps: GridMaps, found: Roots, w: Array, b: Array, q0: float) -> t
         above = np.where(found.q > q0, found.q, np.inf).min(1)
         below = np.where(found.q < q0, found.q, 0.0).max(1, initial=0.0)
     q = np.where(close.any(1) | (np.abs(move) < NOISE), q0, np.where(move > 0, above, below))
+    q[np.isinf(q) & found.open] = np.nan
     turning = np.flatnonzero(~found.rises)
     if len(turning):
         q[turning] = _followed(maps, found.q[turning], w[turning], b[turning], q0)
     label = np.select([np.isnan(q), q == 0, np.isinf(q)], [3, 0, 2], 1)
     with np.errstate(invalid="ignore"):
         edge = np.where(found.q > q[:, None] * (1 + 1e-9), found.q, np.inf).min(1)
-    return q, label, np.where(np.isinf(q), np.nan, edge)
+    return q, label, np.where(np.isinf(q) | np.isnan(q) | (np.isinf(edge) & found.open), np.nan, edge)
 
 
 def _followed(maps: GridMaps, points: Array, w: Array, b: Array, q0: float, layers: int = 2000) -> Array:
@@ -115,11 +117,19 @@ def _followed(maps: GridMaps, points: Array, w: Array, b: Array, q0: float, laye
     nearest = np.nanargmin(np.where(np.isnan(distance), np.inf, distance), 1)
     settled = np.take_along_axis(distance, nearest[:, None], 1)[:, 0] < 1e-6
     at = np.take_along_axis(points, nearest[:, None], 1)[:, 0]
-    return np.select([settled, q < 1e-11, q > 1e10], [at, 0.0, np.inf], np.nan)
+    return np.select([settled, q < 1e-11, q > ENDLESS], [at, 0.0, np.inf], np.nan)
 
 
 def correlations(maps: GridMaps, q: Array, w: Array, b: Array) -> tuple[Array, Array]:
-    """c* < 1 and C'(c*) at fixed points with chi > 1: safeguarded Newton steps in t = sqrt(1 - c)."""
+    """c* < 1 and C'(c*) at fixed points with chi > 1: safeguarded Newton steps in t = sqrt(1 - c).
+
+    NaN where the maps have a method `resolves_pairs` that says no.
+    """
+    resolved = maps.resolves_pairs(q, w, b) if hasattr(maps, "resolves_pairs") else np.ones(len(q), bool)
+    if not resolved.all():
+        found, slopes = np.full(len(q), np.nan), np.full(len(q), np.nan)
+        found[resolved], slopes[resolved] = correlations(maps, q[resolved], w[resolved], b[resolved])
+        return found, slopes
     if not len(q):
         return np.empty(0), np.empty(0)
     ratio = maps.contraction(q, w, b)

@@ -18,6 +18,8 @@ from derive.records import Unsupported
 OCTAVES = 2.0 ** np.arange(-24, 24)
 DEGREE = 16
 MOST_PANELS = 800
+DIGITS = 1e-16
+"""Relative radius of a ball beyond which it is asked again at 256 bits."""
 SPREAD = 9.0
 """Standard deviations that a Gaussian is followed to: its tail beyond is under 1e-18."""
 LOWEST, HIGHEST, PER_DECADE = -12, 12, 2
@@ -55,11 +57,16 @@ def float_function(body: Expr, values: Mapping[str, Any]) -> FloatFunction:
         f = piece_function(body, given)
         breaks = [float(b.mid()) for b in f.breaks]
 
+        def value(x: float, piece: int) -> float:
+            found = f.value(piece, flint.acb(x), False).real
+            if found.rad() > DIGITS * abs(found.mid()):  # log(1 + x^2) at a small x: it cancels
+                with flint.ctx.workprec(256):
+                    found = f.value(piece, flint.acb(x), False).real
+            return float(found.mid())
+
         def sample(points: np.ndarray) -> np.ndarray:
             piece = np.searchsorted(breaks, points)
-            pairs = zip(points, piece, strict=True)
-            found = [float(f.value(int(i), flint.acb(x), False).real.mid()) for x, i in pairs]
-            return np.array(found)
+            return np.array([value(x, int(i)) for x, i in zip(points, piece, strict=True)])
 
         centres = [0.0, *breaks]
         edges = np.unique(np.concatenate([centres, *(c + s * OCTAVES for c in centres for s in (-1, 1))]))

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from derive.depth.grid_functions import SPREAD, FloatFunction, log_edges
+from derive.depth.grid_functions import PER_DECADE, SPREAD, FloatFunction, log_edges
 from derive.depth.grid_panels import Panels, clenshaw, gauss, nodes, refined
 from derive.records import Unsupported
 
@@ -75,6 +75,13 @@ class GapCurve:
         width = (self.edges[panel + 1] - self.edges[panel]) / 2
         value, slope = clenshaw(rows, local, chosen), clenshaw(rows, local, slopes) / width
         return (value / t, (slope - value / t) / t) if self.jumps else (value, slope)
+
+
+def largest_variance(reach: float) -> float:
+    """Of a pair whose tables fit a function that is resolved up to `reach`: just below the end of a panel."""
+    with np.errstate(divide="ignore"):
+        panels = np.floor(PER_DECADE * np.log10((reach / (2 * SPREAD)) ** 2))
+    return float(10.0 ** (panels / PER_DECADE) / 1.002)
 
 
 def gap_table(f: FloatFunction, g: FloatFunction, low: float, high: float) -> GapTable:

@@ -10,7 +10,7 @@ import numpy as np
 from sympy import Abs, Add, Expr, Mul, Pow, Symbol, diff, sign
 
 from derive.depth.grid_functions import FloatFunction, Moment, float_function, moment
-from derive.depth.grid_gap import GapCurve, GapTable, gap_table
+from derive.depth.grid_gap import GapCurve, GapTable, gap_table, largest_variance
 from derive.gaussian.factors import pair_factors
 from derive.gaussian.node import GaussianE, single
 from derive.gaussian.numbers import canonical, outermost
@@ -108,6 +108,18 @@ class TemplateMaps:
             return gap / bottom[rows] / t**2, change / bottom[rows]
 
         return at
+
+    def resolves_pairs(self, q: Array, sigma_w: Array, sigma_b: Array) -> Array:
+        """Whether `contraction` has values at each variance: far out a function that oscillates is not tabulated."""
+        return self._within(self.gap, self._known(q, sigma_w, sigma_b))
+
+    def _within(self, gap: Gap, known: Mapping[Symbol, Array]) -> Array:
+        good = np.ones(known[Q].shape, bool)
+        for _, node, below in gap.inner:
+            reach = min(self.function(factor).reach for factor in pair_factors(canonical(node)))
+            v = self._value(node.cov[0, 0], known)
+            good = good & (v <= largest_variance(reach)) & self._within(below, known)
+        return good
 
     def _known(self, q: Array, sigma_w: Array, sigma_b: Array) -> dict[Symbol, Array]:
         return {Q: np.asarray(q, float), SIGMA_W: np.asarray(sigma_w, float), SIGMA_B: np.asarray(sigma_b, float)}

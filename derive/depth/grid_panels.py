@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.polynomial import chebyshev
 
-ENORMOUS = 1e100
+ENORMOUS = 1e150
 """Panels with larger values are not refined: no Gaussian of interest is resolved there."""
 GAUSS = np.polynomial.legendre.leggauss(16)
 """Nodes and weights on [-1, 1] of every panel that is integrated over."""

@@ -16,16 +16,22 @@ SLICE = 500
 NOISE = 3e-13
 """|log(V/q)| below which floats see no motion: a scale-invariant function at its critical sigma_w."""
 
+ENDLESS = 1e10
+"""A variance that counts as growing without bound."""
+
 
 @dataclass(frozen=True)
 class Roots:
     """Fixed points of n nodes, (n, most) ascending and padded with NaN.
 
     rises   whether V increases in q at every point of the scan, so that order decides what attracts what
+    open    whether V is not resolved at the upper end of the scan, with values below ENDLESS up to there: roots may
+            lie beyond
     """
 
     q: Array
     rises: Array
+    open: Array
 
     @property
     def count(self) -> Array:
@@ -52,7 +58,7 @@ def roots(maps: GridMaps, sigma_w: Array, sigma_b: Array) -> Roots:
     table = np.full((len(sigma_w), max(1, count.max(initial=0))), np.nan)
     place = np.arange(len(node)) - np.repeat(np.cumsum(count) - count, count)
     table[node, place] = np.exp(found)
-    return Roots(table, np.concatenate([scan.rises for scan in scans]))
+    return Roots(table, *(np.concatenate([getattr(scan, name) for scan in scans]) for name in ("rises", "open")))
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ class _Scan:
     a: Array
     b: Array
     rises: Array
+    open: Array
 
 
 def _scan(maps: GridMaps, sigma_w: Array, sigma_b: Array, x: Array) -> _Scan:
@@ -77,7 +84,9 @@ def _scan(maps: GridMaps, sigma_w: Array, sigma_b: Array, x: Array) -> _Scan:
     node, left = np.nonzero(sign[:, :-1] * sign[:, 1:] < 0)
     extra = _hidden(maps, sigma_w, sigma_b, x, h)
     nodes, a, b = (np.concatenate(pair) for pair in zip((node, x[left], x[left + 1]), extra, strict=True))
-    return _Scan(nodes, a, b, rises)
+    known = ~np.isnan(v)
+    highest = v[np.arange(len(v)), v.shape[1] - 1 - np.argmax(known[:, ::-1], 1)]
+    return _Scan(nodes, a, b, rises, ~known[:, -1] & ~(highest > ENDLESS))
 
 
 def _hidden(maps: GridMaps, sigma_w: Array, sigma_b: Array, x: Array, h: Array) -> tuple[Array, Array, Array]:

@@ -85,11 +85,28 @@ def phase_diagram(
     edge, stable = edge_curve(theory, maps)
     given = ", ".join(f"{name} = {value}" for name, value in parameters.items())
     name = getattr(theory._first, "name", "") or repr(theory.block)
-    note = "the activation jumps: its gradient gain is infinite and it has no edge of chaos" if maps.jumps else ""
+    jumping = "the activation jumps: its gradient gain is infinite and it has no edge of chaos" if maps.jumps else ""
+    note = "; ".join(filter(None, [jumping, *unresolved(maps, grid)]))
     kept = {field.name: getattr(grid, field.name) for field in fields(PhaseGrid)}
     return PhaseDiagram(
         **kept, title=title or (f"{name} ({given})" if given else name), edge=edge, edge_stable=stable, note=note
     )
+
+
+def unresolved(maps: TemplateMaps, grid: PhaseGrid) -> list[str]:
+    """What of the diagram is open, because the activation is not resolved in floats far out."""
+    q = np.geomspace(1e-11, 1e10, 211)
+    known = np.isfinite(maps.variance(q, np.ones_like(q), np.zeros_like(q)))
+    found = []
+    if (grid.variance == 3).any() and not known.all():
+        found.append(
+            f"V is resolved up to q = {q[known].max(initial=0):.3g}: fixed points beyond are not counted, and nodes "
+            "whose variance may go there are unsettled"
+        )
+    pairs = (grid.chi > 1) & np.isfinite(grid.chi) & np.isnan(grid.c) & (grid.q > 0) & np.isfinite(grid.q)
+    if pairs.any():
+        found.append(f"c* is open at {pairs.mean():.1%} of the nodes: pairs of such variances are not resolved")
+    return found
 
 
 def axis(ends: Any, n: int, name: str, positive: bool = False) -> np.ndarray:

@@ -210,3 +210,24 @@ def test_the_number_of_fixed_points_is_right_along_whole_rows(text):
     d = t.phase(n=200)
     for i in (0, 1, 7, 40, 120, 199):
         counts_hold(t, d, i)
+
+
+def test_functions_that_are_slowly_resolved_near_0_agree_with_certified_numbers():
+    t = theory("x*sin(log(1+x**2))")  # log(1 + x^2) cancels at small x
+    d = t.phase(sigma_w=[1.0, 1.2], sigma_b=[0.5, 0.6])
+    (point,) = t.at(sigma_w=1, sigma_b=Fraction(1, 2), q0=1).fixed_points
+    assert d.count[0, 0] == 1
+    assert float(point.q) == pytest.approx(d.q[0, 0], rel=1e-10)
+    assert float(point.chi) == pytest.approx(d.chi[0, 0], rel=1e-10)
+
+
+def test_what_floats_do_not_resolve_far_out_is_open():
+    """V of x sin(x^2) grows like sigma_w^2 q/2: bounded below sigma_w = sqrt(2), though its table ends at q = 3.2."""
+    d = theory("x*sin(x**2)").phase(sigma_w=[0.6, 1.3], sigma_b=[0.3, 1.9])
+    assert d.variance.tolist() == [[1, 1], [3, 3]]
+    assert np.isnan(d.q[1]).all()
+    assert not np.isinf(d.separatrix).any()
+    assert "V is resolved up to q = 3.16" in d.note
+    assert 0 < d.q[0, 0] < 0.8
+    assert np.isnan(d.c[0, 1]) == (d.q[0, 1] > 0.316 and d.chi[0, 1] > 1)
+    assert np.isnan(d.c[0, 1]) == ("c* is open" in d.note)
