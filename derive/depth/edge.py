@@ -12,6 +12,7 @@ from sympy import Expr, Rational, Symbol, expand
 from derive.depth.chart import Family, Model, moment
 from derive.depth.edges import EdgeOfChaos
 from derive.depth.isolate import zeros
+from derive.depth.pooled_limit import common_limit, pooled
 from derive.depth.roots import closed_in, sign_changes
 from derive.gaussian.enclosure import enclose
 from derive.gaussian.node import GaussianE
@@ -212,6 +213,10 @@ def _limit_point(second: Expr, slope: Expr, values: Mapping[str, Any]) -> tuple[
     With slopes a and b on the two sides of a kink at 0, phi'(0)^2 is (a^2 + b^2)/2; chi_parallel tends to chi = 1.
     """
     with flint.ctx.workprec(120):
+        if pooled(second, slope):
+            steep = common_limit(second, slope)
+            d1 = flint.arb(0) if steep is None else plain_ball(steep, values)
+            return (edge_point(1 / d1, flint.arb(0), flint.arb(0), flint.arb(1)),) if d1 > 0 else ()
         here = {**values, "q": Fraction(0)}
         nodes = {e: {n: enclose(canonical(n), here, 20) for n in outermost(e)} for e in (second, slope)}
         m2, d1 = (plain_ball(e.xreplace(_names(found)), here, _balls(found)) for e, found in nodes.items())

@@ -21,7 +21,7 @@ from derive.records import Unsupported
 
 PANEL_NODES, PANEL_WEIGHTS = np.polynomial.legendre.leggauss(16)
 OCTAVES = 2.0 ** np.arange(-20, 17)
-LINE = np.sinh(np.linspace(-12, 12, 4001)) / 50
+LINE = np.sinh(np.linspace(-16, 16, 5335)) / 50  # out to 9 deviations at the largest variance of a grid, 1e8
 ERFC = np.vectorize(erfc, otypes=[float])
 
 

@@ -15,10 +15,13 @@ from derive.depth.edges import EdgeOfChaos
 from derive.depth.homogeneity import scales
 from derive.depth.invariant import EVERY_Q, agree
 from derive.depth.limits import EdgeLimit, limits
+from derive.gaussian.enclosure.budget import limited
 from derive.program.symbols import Q
 from derive.records import EdgePoint, EocError, Unsupported
 from derive.surface.exact import deviation, exact
 
+SECONDS = 120.0
+"""Processor time of a numerical edge of chaos: some dozens of expectations, which may take seconds each."""
 APART = (
     "noise drawn for each input takes two copies of it apart: c = 1 is no fixed point and there is no edge of chaos; "
     "at the points V(q) = q and chi(q) = 1 hold"
@@ -56,7 +59,8 @@ def edge_of_chaos(
         asked = {"q": exact(1 if q is None else q, "q")}
         if asked["q"] <= 0:
             raise EocError(f"q = {q} is no variance", instead="q=1")
-    return _apart(theory, critical(variance, gain, values, digits=digits, **asked))
+    with limited(SECONDS):
+        return _apart(theory, critical(variance, gain, values, digits=digits, **asked))
 
 
 def _apart(theory: Any, found: EdgeOfChaos) -> EdgeOfChaos:

@@ -6,6 +6,7 @@ from math import pi, sqrt
 import numpy as np
 import pytest
 import torch
+from scipy import special
 
 from derive import Activation, AvgPool, Dense, MaxPool, expect, theory
 from derive.gaussian.estimates import estimate
@@ -236,22 +237,57 @@ def four_dimensional(f, q: float, c: float) -> float:
     return total
 
 
-@pytest.mark.slow
+POOLED = {"avgpool": lambda a, b: (a + b) / 2, "maxpool": np.maximum}
+
+
+def direct(f, slope, pool: str, q: float) -> tuple[float, float]:
+    """(E y^2, sum of the squared slopes of y in both units) of a pool of two, on a plane of midpoints."""
+    edges = np.linspace(-9, 9, 721)
+    z = (edges[1:] + edges[:-1]) / 2
+    weights = np.exp(-(z**2) / 2) / sqrt(2 * pi) * (edges[1] - edges[0])
+    a, b = np.meshgrid(sqrt(q) * z, sqrt(q) * z, indexing="ij")
+    plane = weights[:, None] * weights[None, :]
+    second = float(np.sum(plane * POOLED[pool](f(a), f(b)) ** 2))
+    if pool == "avgpool":
+        return second, float(np.sum(plane * (slope(a) ** 2 + slope(b) ** 2) / 4))
+    return second, float(np.sum(plane * slope(np.where(f(a) > f(b), a, b)) ** 2))
+
+
 @pytest.mark.parametrize("variance", [0, 0.05, 0.1, 0.2])
-def test_edges_of_pooled_tanh_against_a_direct_integral(variance):
-    bias = sqrt(variance)
-    plain = theory("tanh").edge_of_chaos(sigma_b=bias)
-    averaged = theory("dense >> tanh >> avgpool(2)").edge_of_chaos(sigma_b=bias)
-    largest = theory("dense >> tanh >> maxpool(2)").edge_of_chaos(sigma_b=bias)
-    if variance == 0:
-        return
-    # odd functions: the larger of two has the mean square and the slopes of one; the mean of two halves both
-    assert float(averaged.sigma_w) ** 2 == pytest.approx(2 * float(plain.sigma_w) ** 2, rel=1e-9)
-    assert float(largest.sigma_w) == pytest.approx(float(plain.sigma_w), rel=1e-9)
-    q, gain = float(largest.q), float(largest.sigma_w) ** 2
-    pair = float(theory("dense >> tanh >> maxpool(2)").covariance_map.number(q1=str(q), q2=str(q), c="0.6"))
+@pytest.mark.parametrize("pool", ["avgpool", "maxpool"])
+def test_edges_of_pooled_tanh_against_a_direct_integral(pool, variance):
+    edge = theory(f"dense >> tanh >> {pool}(2)").edge_of_chaos(sigma_b=sqrt(variance))
+    gain, q = float(edge.sigma_w) ** 2, float(edge.q) or 1e-9  # the end of the curve at q -> 0
+    second, slope = direct(np.tanh, lambda x: 1 / np.cosh(x) ** 2, pool, q)
+    assert gain * slope == pytest.approx(1, rel=2e-5)
+    assert gain * second + variance == pytest.approx(q, rel=2e-5, abs=1e-13)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variance", [0.05, 0.1, 0.2])
+def test_two_inputs_of_pooled_tanh_against_a_direct_integral(variance):
+    t = theory("dense >> tanh >> maxpool(2)")
+    q = float(t.edge_of_chaos(sigma_b=sqrt(variance)).q)
+    pair = float(t.covariance_map.number(q1=str(q), q2=str(q), c="0.6"))
     assert four_dimensional(np.tanh, q, 0.6) == pytest.approx(pair, rel=2e-4)
-    assert gain * four_dimensional(np.tanh, q, 0.999999999) + variance == pytest.approx(q, rel=2e-3)
+
+
+@pytest.mark.slow
+def test_an_edge_ends_at_zero_where_both_conditions_meet_there():
+    # E M^2 is 1 for the larger of two and 1.276 for the largest of three
+    assert theory("dense >> gelu >> maxpool(2)").edge_of_chaos(sigma_b=0).sigma_w.mid == 2
+    points = theory("dense >> tanh >> maxpool(3)").edge_of_chaos(sigma_b=0).points
+    assert [float(point.q) > 1 for point in points] == [True]
+    second, slope = direct(lambda x: x * special.ndtr(x), special.ndtr, "maxpool", 1e-8)  # to first order in sqrt(q)
+    assert (second / 1e-8, slope) == (pytest.approx(0.25, rel=1e-3), pytest.approx(0.25, rel=1e-3))
+
+
+def test_where_pooled_rectifiers_keep_variance_and_gradients():
+    edge = theory("dense >> relu >> maxpool(2)").edge_of_chaos(sigma_b=sqrt(0.1))
+    second, slope = direct(lambda x: np.maximum(x, 0), lambda x: (x > 0) * 1.0, "maxpool", 1.0)
+    assert not edge.valid
+    assert float(edge.gradient_critical.sigma_w) ** 2 == pytest.approx(1 / slope, rel=1e-3)
+    assert float(edge.variance_critical.sigma_w) ** 2 == pytest.approx(1 / second, rel=1e-4)
 
 
 @pytest.mark.slow

@@ -18,6 +18,8 @@ from derive.records import Unsupported
 
 DEEPEST = 40
 SAMPLES = 1000
+MOST_BOXES = 20_000
+"""Parts on which the sign of a slope is asked: a second or two. Far out a slope may fall like a Gaussian."""
 STEEPEST = 6
 """Orders of derivatives that may vanish at an end of a piece."""
 
@@ -112,9 +114,12 @@ def _branch(f: Prepared, piece: int, left: arb, right: arb, sign: int) -> Branch
 
 def _turns(of: Derivatives, piece: int, left: arb, right: arb) -> list[arb]:
     """The points between where f' changes its sign, as balls, ascending."""
-    found, stack = [], [(left, right, 0)]
+    found, stack, boxes = [], [(left, right, 0)], 0
     while stack:
         low, high, depth = stack.pop()
+        boxes += 1
+        if boxes > MOST_BOXES:
+            raise unsettled(f"its slope was not decided on {MOST_BOXES} parts of |x| < {float(right - left) / 2:.3g}")
         box = acb(low.union(high))
         slope = of.slope(piece, box).real
         if slope > 0 or slope < 0:
