@@ -19,7 +19,7 @@ from derive.depth.reasons import short
 from derive.depth.roots import refine
 from derive.gaussian.node import GaussianE
 from derive.gaussian.numbers import ball, evaluate, to_enclosure
-from derive.program.symbols import SIGMA_B, Q
+from derive.program.symbols import SIGMA_B, SIGMA_W, Q
 from derive.records import EdgePoint, Unsupported
 
 EVERY_Q = "every q is a fixed point"
@@ -107,6 +107,8 @@ def invariant_edge(
     Where V = q chi the whole half-line is critical at one sigma_w. Else chi = 1 forces V(q) = r q with r not 1: for
     r > 1 there is no joint solution, for r < 1 there is one with biases, q = sigma_b^2 share/(1 - r).
     """
+    if not gain.has(SIGMA_W) and not variance.has(SIGMA_W):
+        return EdgeOfChaos((), f"no weight is left: V(q) = {variance} and chi = {gain} at every sigma_w")
     gradient, variance_point = critical_pair(variance, gain, values, q or Fraction(1))
     if gradient is None:
         return EdgeOfChaos((), "chi > 1 at every sigma_w > 0", None, variance_point)

@@ -96,6 +96,8 @@ def _linear(phi: Expr, slope: Expr) -> AtZero:
         leads.append((distance, k, terms[k]))
     if not leads:
         raise Unsupported("phi is linear on both sides of 0", where=str(phi))
+    if any(d.free_symbols for d, _, _ in leads) and len({d for d, _, _ in leads}) > 1:
+        raise Unsupported("which breakpoint is nearest to 0 depends on the parameters", where=str(phi))
     nearest = min((d for d, _, _ in leads), key=lambda d: d.evalf(30))
     lowest = min(k for d, k, _ in leads if d == nearest)
     total = sum((c for d, k, c in leads if d == nearest and k == lowest), Integer(0))

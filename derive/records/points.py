@@ -20,6 +20,8 @@ class EdgePoint:
     chi_parallel  slope of the variance map at q
     valid         sigma_b2 >= 0; None where its sign is undecided
     stable        |chi_parallel| < 1; None where it is exactly 1 or undecided
+    order         what the next order of V says where q = 0 and chi_parallel = 1: "attracts: ..." or "repels: ..." with
+                  the reason; empty where it is not asked or not decided
     """
 
     sigma_w: Any
@@ -30,6 +32,7 @@ class EdgePoint:
     chi_parallel: Any
     valid: bool | None
     stable: bool | None
+    order: str = ""
 
 
 @dataclass(frozen=True, slots=True)

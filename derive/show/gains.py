@@ -101,6 +101,7 @@ def _joint(theory: Any) -> dict[str, Any]:
             "q": certified(p.q),
             "stable": p.stable,
             "chi_parallel": certified(p.chi_parallel),
+            "order": p.order,
         }
         for p in edge.points
     ]

@@ -59,8 +59,11 @@ def _joint(joint: Mapping[str, Any] | None) -> list[RenderableType]:
         Text("without biases, V(q*) = q* and χ(q*) = 1 together (the edge of chaos at σ_b = 0)", style="bold"),
     ]
     for point in joint["points"]:
-        word = {True: "stable", False: "unstable", None: "χ∥ = 1, higher orders decide"}[point["stable"]]
+        open_word = "χ∥ = 1" if point["order"] else "χ∥ = 1, higher orders decide"
+        word = {True: "stable", False: "unstable", None: open_word}[point["stable"]]
         lines.append(Text(f"  σ_w = {point['sigma_w']['text']} at q* = {point['q']['text']}, {word}"))
+        if point["order"]:
+            lines.append(Text(f"  {greek(point['order'])}"))
     if joint["reason"]:
         lines.append(Text(f"  {greek(joint['reason'])}"))
     return list(lines)

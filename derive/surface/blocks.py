@@ -160,8 +160,9 @@ class Theory:
         (a pooled ReLU), `.gradient_critical` and `.variance_critical` are the points at which one of them holds.
         """
         from derive.surface.criticality import edge_of_chaos
+        from derive.surface.marginal import decided
 
-        return edge_of_chaos(self, q, sigma_b, sigma_w, digits, parameters)
+        return decided(self, edge_of_chaos(self, q, sigma_b, sigma_w, digits, parameters), parameters)
 
     def at(self, sigma_w: Any, sigma_b: Any = 0, q0: Any = 1, **parameters: Any) -> OperatingPoint:
         """Fixed points, phases and depth scales at (sigma_w, sigma_b); scalars are those of the attractor of q0."""

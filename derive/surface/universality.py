@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor, isfinite
 from typing import Any
 
 from sympy import Expr, Integer, Symbol, sqrt
@@ -17,7 +19,7 @@ from derive.depth.universality import Universality, classify, exponents, scale_i
 from derive.depth.zero import AtZero, at_zero, critical_sigma_w, slope_at_zero
 from derive.gaussian.numbers import plain_ball, to_enclosure
 from derive.program.symbols import X
-from derive.records import Enclosure, EocError, Kind, Unsupported
+from derive.records import Enclosure, EocError, Interval, Kind, Unsupported
 from derive.surface.exact import exact
 
 EVERYWHERE = "all values but isolated ones"
@@ -84,7 +86,10 @@ def _as_results(theory: Any, found: Universality) -> Universality:
 
 
 def _of_parameters(theory: Any, phi: Expr, names: list[str]) -> Universality:
-    zero = at_zero(phi)
+    try:
+        zero = at_zero(phi)
+    except Unsupported as error:
+        raise _open(theory, error.what) from None
     if zero.value == 0 and zero.slope != 0 and zero.power is not None:
         sign = sign_of(zero.forward)
         if sign == -1:
@@ -94,21 +99,36 @@ def _of_parameters(theory: Any, phi: Expr, names: list[str]) -> Universality:
             if regions == EVERYWHERE:
                 return _zero_for_all(theory, zero, names)
             if regions:
-                raise _open(names, f"the class is zero for {regions}, where V(q) < q for small q; elsewhere it depends")
+                raise _open(
+                    theory, f"the class is zero for {regions}, where V(q) < q for small q; elsewhere it depends"
+                )
     if len(names) == 1:
         found = _only_scales(theory, phi, names[0])
         if found is not None:
             return found
-    raise _open(names, "its critical point depends on the parameter and has no closed form for all of them")
+    raise _open(theory, "its critical point depends on the parameter and has no closed form for all of them")
 
 
-def _open(names: list[str], why: str) -> EocError:
-    given = ", ".join(f"{name}=1" for name in names)
+def _open(theory: Any, why: str) -> EocError:
+    given = ", ".join(f"{name}={_inside(domain)}" for name, domain in theory.domains)
     return EocError(
-        f"the universality class needs a value for {', '.join(names)}",
+        f"the universality class needs a value for {', '.join(name for name, _ in theory.domains)}",
         why=why,
         instead=f"theory(Activation(..., {given})).universality",
     )
+
+
+def _inside(domain: Interval) -> Fraction:
+    """A short number of a domain."""
+    low, high = (float(end) for end in (domain.lower, domain.upper))
+    tried = [Fraction(1), Fraction(1, 2), Fraction(-1)]
+    if isfinite(low) and isfinite(high):
+        tried += [Fraction((low + high) / 2).limit_denominator(64), Fraction((low + high) / 2)]
+    elif isfinite(low):
+        tried.append(Fraction(ceil(low) + 1))
+    elif isfinite(high):
+        tried.append(Fraction(floor(high) - 1))
+    return next(x for x in tried if x in domain)
 
 
 def _zero_for_all(theory: Any, zero: AtZero, names: list[str]) -> Universality:

@@ -130,3 +130,27 @@ def test_a_guess_that_does_not_solve_the_equation_is_refused():
     # within 1e-60 of sqrt(2), but not it
     assert named_zero(Q**2 - 2 - Rational(1, 10**75) * Q, Fraction(1), Fraction(2)) is None
     assert named_zero(exp(Q) - Q - 2, Fraction(1), Fraction(2)) is None
+
+
+def test_a_marginal_point_at_0_says_whether_it_attracts():
+    """V(q) - q = k q^2 + ... at sigma_w = 1/phi'(0): k = -2 for tanh, 3/4 for SiLU."""
+    assert theory("tanh").edge_of_chaos(sigma_b=0).points[0].order.startswith("attracts: ")
+    silu = theory("silu").edge_of_chaos(sigma_b=0).points[0]
+    assert silu.order.startswith("repels: ") and "k = 0.75" in silu.order and silu.stable is None
+    clipped = theory("hardtanh").edge_of_chaos(sigma_b=0, a=-1, b=2).points[0]
+    assert clipped.order.startswith("attracts: ") and "up to |x| = 1.0" in clipped.order
+    assert theory("relu").edge_of_chaos(sigma_b=0).points[0].order == ""  # every q is a fixed point
+
+
+def test_a_block_whose_weights_drop_out_has_no_class():
+    found = theory("residual(dense >> relu >> dense, scale=0)").universality
+    assert found.name == "none" and "no weight is left: V(q) = q and chi = 1" in found.reasons[1]
+
+
+def test_the_value_an_open_parameter_is_asked_for_lies_in_its_domain():
+    with pytest.raises(EocError, match=r"a=-1, b=1") as caught:
+        _ = theory("hardtanh").universality
+    assert "nearest to 0 depends" in caught.value.why
+    low = theory(Activation("x*sinh(a*x)+x", domains={"a": (3, 4)}))
+    with pytest.raises(EocError, match=r"a=7/2"):
+        _ = low.universality
