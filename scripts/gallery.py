@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from derive import theory
+from derive import Activation, theory
 from derive.catalogue import entry
 from derive.show.gallery import draw, portrait
 from derive.show.phase_curves import depth_figure, lines_figure
@@ -43,7 +43,7 @@ def portraits(names: list[str], folder: Path) -> None:
         given = PORTRAITS[name]
         title = found.title if found else name
         title += "".join(f", {key} = {value}" for key, value in given.items())
-        figure = draw(portrait(theory(name), title, **given))
+        figure = draw(portrait(theory(Activation(name, **given)), title))
         save(figure, folder / f"{name}.png", f"portrait of {name}", dpi=80)
 
 

@@ -193,3 +193,16 @@ def test_a_browser_shows_the_report(report, tmp_path):
     assert light["math"] > 20 and light["flat"] == 0 and light["plots"] == 5
     assert light["requests"] == 0 and light["wide"] <= 0
     assert (light["paper"], dark["paper"]) == ("rgb(255, 255, 255)", "rgb(22, 23, 26)")
+
+
+def test_one_noisy_layer_does_not_flatten_the_picture():
+    from verify.report.plots import _limits
+
+    curve = [0.2, 0.3, 0.4, 0.45, 0.5]
+    calm = [(v - 0.01, v + 0.01) for v in curve]
+    low, high = _limits(curve, calm)
+    assert low < 0.19 and 0.51 < high < 0.53
+    low, high = _limits(curve, [*calm[:-1], (-40.0, 60.0)])
+    assert -0.3 < low < 0.19 and 0.51 < high < 1.0
+    flat = _limits([1.0, 1.0], [(1.0, 1.0), (1.0, 1.0)])
+    assert flat[0] < 1 < flat[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import cycle
 
 from derive.show.plots import BLUE, GREY, ORANGE, svg
 from verify.report.record import Report, TestedClaim
@@ -37,6 +38,22 @@ def _constant(claim: TestedClaim, name: str) -> bool:
     return len({dict(point.values)[name] for point in claim.points}) == 1
 
 
+def _limits(curve: list[float], spans: list[tuple[float, float]]) -> tuple[float, float]:
+    """Ends of the ordinate: the curve and every bar, but no farther from the curve than 1.5 times its own height or
+    the median bar's reach, whichever is more: one noisy layer does not flatten the others."""
+    bottom, top = min(curve), max(curve)
+    distances = sorted(
+        max(abs(low - v), abs(high - v)) for (low, high), v in zip(spans, cycle(curve), strict=False) if high - low >= 0
+    )
+    room = 1.5 * max(top - bottom, distances[len(distances) // 2] if distances else 0.0)
+    room = room or 0.05 * max(abs(top), 1e-12)
+    least = min([bottom, *(low for low, _ in spans if low == low)])
+    most = max([top, *(high for _, high in spans if high == high)])
+    low, high = max(least, bottom - room), min(most, top + room)
+    edge = 0.04 * (high - low) or room
+    return low - edge, high + edge
+
+
 def _figure(claim: TestedClaim) -> str:
     from matplotlib.figure import Figure
 
@@ -45,10 +62,13 @@ def _figure(claim: TestedClaim) -> str:
     x = [dict(point.values)[claim.abscissa] for point in claim.points]
     order = sorted(range(len(x)), key=x.__getitem__)
     xs = [x[i] for i in order]
-    axes.plot(xs, [claim.points[i].predicted for i in order], color=BLUE, linewidth=1.6, label="theory")
+    curve = [claim.points[i].predicted for i in order]
+    axes.plot(xs, curve, color=BLUE, linewidth=1.6, label="theory")
+    spans: list[tuple[float, float]] = []
     for item, color, mark in zip((e for e in claim.evidence if e.batches), (ORANGE, GREY), "os", strict=False):
         y = [item.judgements[i].estimate for i in order]
         bars = [BAR * item.judgements[i].standard_error for i in order]
+        spans += [(v - b, v + b) for v, b in zip(y, bars, strict=True)]
         axes.errorbar(
             xs, y, yerr=bars, fmt=mark, color=color, markersize=4, capsize=2.5, linewidth=1, label=item.witness
         )
@@ -57,6 +77,7 @@ def _figure(claim: TestedClaim) -> str:
             axes.fill_between(xs, low, high, color=color, alpha=0.15, linewidth=0)
     if claim.abscissa == "layer":
         axes.set_xticks(xs)
+    axes.set_ylim(*_limits([float(v) for v in curve], spans))
     axes.set_xlabel(LABELS[claim.abscissa])
     axes.set_ylabel(ORDINATES[claim.title])
     axes.spines[["top", "right"]].set_visible(False)
