@@ -18,6 +18,7 @@ from derive.emit.grouped import grouped
 from derive.emit.magnitudes import in_range
 from derive.emit.opposed import opposed
 from derive.emit.roots import in_roots
+from derive.emit.saturated import saturated
 from derive.emit.scaled import scaled
 from derive.program.gate import freeze
 from derive.program.passes import fold, protect, stabilise
@@ -62,7 +63,7 @@ def plain(expr: Expr, names: tuple[str, ...], exact: bool = False) -> Program:
     """The same for an expression that is written as it stands."""
     by_name = {symbol.name: symbol for symbol in expr.free_symbols}
     inputs = tuple(by_name.get(name, Symbol(name, real=True)) for name in names)
-    program = opposed(stabilise(freeze({"value": expr if exact else in_range(expr)}, inputs)))
+    program = opposed(stabilise(freeze({"value": expr if exact else in_range(saturated(expr))}, inputs)))
     program = _powers(scaled(angles(program)))
     return protect(grouped(program if exact else fold(program)))
 

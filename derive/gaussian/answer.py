@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from sympy import Expr, ImmutableMatrix, Lambda, Matrix, Pow, eye, together
 
+from derive.gaussian.cancellation import loses_digits
 from derive.gaussian.divergence import outgrows
 from derive.gaussian.enclosure.local import diverges_at
 from derive.gaussian.engine import as_text, derive_closed
@@ -115,8 +116,8 @@ def _tested(
     node: GaussianE, closed: Expr, positive: tuple[Expr, ...], sources: tuple[str, ...], patience: int = TRIES
 ) -> Answer:
     check(_over_one_bar(node), closed, positive, patience)
-    kind = Kind.SPECIAL if closed.has(*SPECIAL_HEADS) else Kind.EXACT
-    return Answer(node, kind, closed, condition=as_text(positive), source="; ".join(sources), positive=positive)
+    kind, lost = Kind.SPECIAL if closed.has(*SPECIAL_HEADS) else Kind.EXACT, loses_digits(closed)
+    return Answer(node, kind, closed, (), as_text(positive), "; ".join(sources), positive, lost)
 
 
 def _over_one_bar(node: GaussianE) -> GaussianE:
