@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import flint
-from sympy import Derivative, Expr, Lambda, Mul, Symbol, sqrt
+from sympy import Derivative, Expr, ImmutableDenseMatrix, Lambda, Mul, Symbol, sqrt
 
 from derive.gaussian.node import GaussianE
 from derive.program.symbols import Q1, Q2, K, Q, X, Z
@@ -47,21 +47,39 @@ def collapsed(expr: Expr, sign: int) -> Expr:
         return expr.func(*(collapsed(arg, sign) for arg in expr.args))
     cov, mean = (m.applyfunc(lambda entry: collapsed(entry, sign)) for m in (expr.cov, expr.mean))
     node = GaussianE(expr.integrand, cov, mean)
-    if cov.rows != 2 or not mean.is_zero_matrix or cov[0, 0] != cov[1, 1] or cov[0, 1] not in (cov[0, 0], -cov[0, 0]):
+    if not mean.is_zero_matrix:
+        return node
+    if cov.rows > 2:
+        return merged(node) if sign == 1 else node
+    if cov.rows != 2 or cov[0, 0] != cov[1, 1] or cov[0, 1] not in (cov[0, 0], -cov[0, 0]):
         return node
     line = diagonal(node, 1 if cov[0, 1] == cov[0, 0] else -1)
     return GaussianE(line.integrand, [[cov[0, 0]]])
 
 
+def merged(node: GaussianE) -> GaussianE:
+    """The same expectation with units that are equal, by their variances and covariance, under one name."""
+    cov, kept, same = node.cov, [], {}
+    for i in range(cov.rows):
+        twin = next((k for k in kept if cov[k, k] == cov[i, i] == cov[k, i]), None)
+        if twin is None:
+            kept.append(i)
+        else:
+            same[node.variables[i]] = node.variables[twin]
+    variables = tuple(node.variables[k] for k in kept)
+    return GaussianE(Lambda(variables, node.body.xreplace(same)), cov.extract(kept, kept))
+
+
 def on_the_diagonal(expr: Expr, values: Mapping[str, Any]) -> Expr:
-    """The expression collapsed where c is exactly 1 or -1, q1 = q2 and a pair stands over the law of another layer."""
+    """The expression collapsed where c is exactly 1 or -1, q1 = q2 and a law is not that of the input itself."""
     q1, q2, c = (values.get(name) for name in ("q1", "q2", "c"))
     if c is None or q1 is None or any(isinstance(value, flint.arb) for value in (q1, q2, c)):
         return expr
     if abs(c) != 1 or q1 != q2 or q1 == 0:
         return expr
-    nested = any(node.cov.has(GaussianE) for node in expr.atoms(GaussianE))
-    return collapsed(expr, int(c)) if nested else expr
+    own = ImmutableDenseMatrix([[Q1, K], [K, Q2]])
+    others = any(node.cov.rows > 1 and node.cov != own for node in expr.atoms(GaussianE))
+    return collapsed(expr, int(c)) if others else expr
 
 
-__all__ = ["collapsed", "diagonal", "on_the_diagonal"]
+__all__ = ["collapsed", "diagonal", "merged", "on_the_diagonal"]
