@@ -20,6 +20,8 @@ SIGMA_W = r"$\sigma_w$ (weights have variance $\sigma_w^2$/fan-in)"
 SIGMA_B = r"$\sigma_b$ (standard deviation of biases)"
 ORDERED, CHAOTIC, GROWS, DIES = "#cfe3f1", "#fbdcc0", "#d9d9d9", "#f4f4f4"
 LEVELS = (3, 10, 30)
+LABEL = 0.12
+"""Room that a label takes, in parts of a side."""
 CROWDED = 0.03
 """Of the side of a panel: a line with less room than that has no label."""
 FORMATS = {".svg": "svg", ".pdf": "pdf", ".png": "png"}
@@ -103,7 +105,8 @@ def label_lines(axes: Axes, lines: Any, d: PhaseDiagram, other: Any = ()) -> Non
     pieces = (np.split(p.vertices, np.flatnonzero(p.codes == 1)[1:]) for p in lines.get_paths() if len(p.vertices))
     parts = [(part - start) / size for path in pieces for part in path]
     curve = [(np.stack(other, 1) - start) / size] if len(other) and len(other[0]) else []
-    places = []
+    places: list[tuple[float, ...]] = []
+    taken: list[np.ndarray] = []
     for i, part in enumerate(parts):
         rest = np.concatenate([*parts[:i], *parts[i + 1 :], *curve, np.empty((0, 2))])
         rest = rest[np.isfinite(rest).all(1)]
@@ -111,8 +114,11 @@ def label_lines(axes: Axes, lines: Any, d: PhaseDiagram, other: Any = ()) -> Non
         if len(rest):
             apart = np.hypot(*(part[:, None] - rest[None]).transpose(2, 0, 1)).min(1)
             room = np.minimum(room, 2 * apart)
+        for other in taken:  # labels of close contours stand above one another
+            room = np.where(np.hypot(*(part - other).T) < LABEL, 0, room)
         best = int(np.argmax(room))
         if room[best] > CROWDED:
+            taken.append(part[best])
             places.append(tuple(part[best] * size + start))
     if places:
         axes.clabel(lines, fontsize=7, fmt="%g", inline_spacing=2, manual=places)
