@@ -85,15 +85,17 @@ class Levels:
         opposite = len(self.branches) - 1 - other if self.f.parity == 1 else None
         if opposite == own:
             return -x, acb(-1)
+        cyclic = self.period is not None
         if self.period is not None and (other - own) % 2 == 0:
             return x + self.period * ((other - own) // 2), acb(1)
         for near in (own - 1, own + 1):
-            turn = self.turns.get(frozenset((own, near))) if near == other or self.period or opposite == near else None
+            turn = self.turns.get(frozenset((own, near))) if near == other or cyclic or opposite == near else None
             mirrored = turn.mirror(x) if turn is not None else None
             if mirrored is not None and opposite == near:
                 return -mirrored[0], -mirrored[1]
             if mirrored is not None:
-                return mirrored[0] + (self.period * ((other - near) // 2) if near != other else 0), mirrored[1]
+                periods = self.period * ((other - near) // 2) if self.period is not None and near != other else 0
+                return mirrored[0] + periods, mirrored[1]
         return None
 
     def chance(self, at: Stretch, places: list[tuple[int, acb, acb]]) -> acb:
