@@ -152,6 +152,23 @@ def test_fifty_layers(activation):
     assert 1 - rows[-1].measured.correlation > 1e-3
 
 
+@pytest.mark.slow
+def test_the_mean_of_many_networks_is_what_was_predicted():
+    """Within 10 % in all fifty layers, with so many networks that chance leaves no more than that (95 %)."""
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    inputs = torch.randn(8, 512)
+    model = deep(nn.GELU, depth=50, width=512)
+    initialise_(model, inputs)
+    rows = [row for row in diagnose(model, inputs, networks=350, seed=1).rows if row.sigma_w is not None][:-1]
+    for what in ("moment", "gradient"):
+        for row in rows:
+            predicted, (low, high) = getattr(row.predicted, what), row.predicted.band(what, 350)
+            assert 1 / 1.12 < low / predicted < high / predicted < 1.12
+            assert low < getattr(row.measured, what) < high
+            assert getattr(row.measured, what) == pytest.approx(predicted, rel=0.1)
+
+
 def test_weights_share_no_numbers_with_a_batch_of_the_same_seed():
     torch.manual_seed(0)
     inputs = torch.randn(8, 128)
