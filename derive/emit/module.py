@@ -93,7 +93,7 @@ def _one(
     used: set[str],
 ) -> Body:
     names = (*function.arguments, *function.parameters)
-    lines, value, operations_used = written(expr, names, function.bindings, target, safe)
+    lines, value, operations_used, guard = written(expr, names, function.bindings, target, safe)
     used |= operations_used
     partials = []
     for variable, partial in gradients.items() if target.stated else ():
@@ -101,6 +101,7 @@ def _one(
         called = f"_{name.lstrip('_')}_d_{variable}"
         made = _one(called, inner.expr, inner.gradients, function, safe, target, used)
         partials.append((names.index(variable), made))
+        guard = guard or made.guard
     return Body(
         name=name,
         doc=_quoted(function.doc) if name == function.name else "",
@@ -110,6 +111,7 @@ def _one(
         value=value,
         partials=tuple(sorted(partials, key=lambda pair: pair[0])),
         large="c" in function.arguments,
+        guard=guard,
     )
 
 

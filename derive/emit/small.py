@@ -8,6 +8,7 @@ and E phi(u) is a sum over dyadic panels: nothing cancels beyond what the functi
 from __future__ import annotations
 
 from derive.emit.layout import indented
+from derive.emit.zero import above_zero
 
 _SOURCE = '''
 _PANEL = {gauss}
@@ -133,6 +134,7 @@ def careful_source(
     careful = [*parts, f"return _{name}_of({', '.join(law)}, {stand_ins}{given})"]
     lines = [
         f"{names}{comma} = {broadcast}(*{unpack}({names}))",
+        *above_zero(backend, law),
         f"value = _{name}_closed({', '.join(law)}{given})",
         f"return _where_careful(value, _{name}_careful, _{name}_chosen, {names})",
     ]

@@ -20,6 +20,7 @@ from derive.emit.opposed import opposed
 from derive.emit.roots import in_roots
 from derive.emit.saturated import saturated
 from derive.emit.scaled import scaled
+from derive.emit.zero import above_zero, stumbles
 from derive.program.gate import freeze
 from derive.program.passes import fold, protect, stabilise
 from derive.program.passes.rewriting import rewrite
@@ -40,6 +41,7 @@ class Body:
     value     the text of the result
     partials  (place among arguments + parameters, the function that computes it)
     large     of a pair: arguments may be Gram matrices, to be taken in blocks
+    guard     lines that move variances of exactly 0 up, where the formula or a partial derivative stumbles over them
     """
 
     name: str
@@ -50,6 +52,7 @@ class Body:
     value: str
     partials: tuple[tuple[int, Body], ...] = ()
     large: bool = False
+    guard: tuple[str, ...] = ()
 
 
 def prepare(expr: Expr, names: tuple[str, ...], exact: bool = False) -> Program:
@@ -108,8 +111,8 @@ def safe_names(names: Iterable[str], reserved: frozenset[str]) -> dict[str, str]
 
 def written(
     expr: Expr, names: tuple[str, ...], bindings: Bindings, backend: Backend, safe: dict[str, str]
-) -> tuple[tuple[str, ...], str, set[str]]:
-    """The lines, the result's text and the operations used, for an expression in names and bindings."""
+) -> tuple[tuple[str, ...], str, set[str], tuple[str, ...]]:
+    """The lines, the result's text, the operations used and the guard, for an expression in names and bindings."""
     every = tuple(dict.fromkeys((*names, *(name for name, _ in bindings))))
     program = prepare(expr, every, backend.exact)
     needed = _inputs(program)
@@ -127,7 +130,8 @@ def written(
         lines += [*made.lines, f"{safe[name]} = {made.result}"]
         used |= made.used
     writer = _Writer(program, backend, safe, "t", names[0])
-    return (*lines, *writer.lines), writer.result, used | writer.used
+    guard = tuple(above_zero(backend.name, names)) if stumbles(program, bound[::-1], names) else ()
+    return (*lines, *writer.lines), writer.result, used | writer.used, guard
 
 
 class _Writer:

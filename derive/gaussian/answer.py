@@ -116,7 +116,7 @@ def _tested(
     node: GaussianE, closed: Expr, positive: tuple[Expr, ...], sources: tuple[str, ...], patience: int = TRIES
 ) -> Answer:
     check(_over_one_bar(node), closed, positive, patience)
-    kind, lost = Kind.SPECIAL if closed.has(*SPECIAL_HEADS) else Kind.EXACT, loses_digits(closed)
+    kind, lost = Kind.SPECIAL if closed.has(*SPECIAL_HEADS) else Kind.EXACT, loses_digits(node, closed)
     return Answer(node, kind, closed, (), as_text(positive), "; ".join(sources), positive, lost)
 
 

@@ -15,20 +15,26 @@ from sympy import (
     acos,
     atan2,
     cancel,
+    cosh,
     count_ops,
+    exp,
     expand_mul,
     factor_terms,
     gcd_terms,
+    sinh,
     sqrt,
 )
 
-from derive.activation.normal_form import derivative, normal_form, to_piecewise
+from derive.activation.normal_form import Term, derivative, normal_form, to_piecewise
 from derive.gaussian.answer import answer
 from derive.gaussian.decompose import KINKS
+from derive.gaussian.enclosure.stable import stable
 from derive.gaussian.node import GaussianE, pair, single
 from derive.gaussian.tidy import cost
 from derive.program.symbols import DELTA, Q1, Q2, K, Q, U, V, X
 
+FAR_OUT, LARGEST_POWER = 40000, 80
+"""Where samples stand at the largest variances, and what e may be raised to in single precision."""
 FEW = 60
 """Operations up to which a form in a special law is gathered anew."""
 
@@ -128,6 +134,32 @@ def slope_form(part: Derivative, closed: Expr) -> Expr:
     if other is None:
         return differentiated
     return min((differentiated, other / (2 * Q), expand_mul(other / (2 * Q))), key=cost)
+
+
+def open_slope(part: Derivative) -> Expr | None:
+    """d/dq E f as E f''/2, or as E x f'/(2 q) where f' jumps; None where f jumps or it is another derivative.
+
+    E (x^2 - q) f/(2 q^2), which always holds, loses all digits at small q unless f(0) = 0.
+    """
+    node = part.expr
+    if part.variables != (Q,) or node != single(node.body):
+        return None
+    slope, jumps = derivative(normal_form(stable(node.body)))
+    if jumps:
+        return None
+    bend, kinks = derivative(slope)
+    form = slope if kinks else bend
+    if any(_overflows(term) for term in form.terms):
+        return None
+    return single(X * to_piecewise(form)) / (2 * Q) if kinks else single(to_piecewise(form)) / 2
+
+
+def _overflows(term: Term) -> bool:
+    """Whether an exponential in a term may leave the range of numbers where the term stands, far out at least."""
+    sides = [term.side] if term.side else [-1, 1]
+    found = term.value.atoms(exp)
+    reach = [e.args[0].subs(X, side * FAR_OUT) for e in found for side in sides]
+    return term.value.has(sinh, cosh) or any(not (power - LARGEST_POWER).is_negative for power in reach)
 
 
 def closed_partial(closed: Expr, symbol: Symbol) -> Expr:

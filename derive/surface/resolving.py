@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Derivative, Expr
 
 from derive.gaussian import numbers
-from derive.gaussian.forms import slope_form
+from derive.gaussian.forms import open_slope, slope_form
 
 
 def resolve(expr: Expr, *, code: bool = False, slopes: bool = False) -> Expr:
@@ -22,7 +22,8 @@ def resolve(expr: Expr, *, code: bool = False, slopes: bool = False) -> Expr:
         if closed is None:
             partial = None if code or isinstance(part, Derivative) else numbers.partial_form(node)
             written = isinstance(part, Derivative) and not slopes
-            replaced[part] = partial or (part.doit() if written else part)
+            shorter = open_slope(part) if code and written else None
+            replaced[part] = partial or shorter or (part.doit() if written else part)
             continue
         closed = resolve(closed, code=code)
         if isinstance(part, Derivative):

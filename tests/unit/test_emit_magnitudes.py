@@ -20,7 +20,9 @@ def test_an_extreme_factor_goes_into_its_sum():
     assert in_range(kept) == kept
 
 
-@pytest.mark.parametrize("name", ["selu", "min(x,x**3)", "abs(x**3-x)"])
+@pytest.mark.parametrize(
+    "name", ["selu", *(pytest.param(t, marks=pytest.mark.slow) for t in ("min(x,x**3)", "abs(x**3-x)"))]
+)
 def test_maps_in_single_precision(name):
     kernel = theory(name).covariance_map
     numpy, torched = kernel.compile("numpy"), kernel.compile("torch")

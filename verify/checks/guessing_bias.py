@@ -47,7 +47,7 @@ def claims(subject: Subject) -> Iterator[Claim]:
     for title, latex, points, observe in (
         ("drift ratio along depth", r"\gamma^{l+1} = \gamma'(q^l, c^l), \quad \log(1 + \gamma^l)", ratios, drift),
         (
-            "two inputs in one class",
+            "two inputs in one class along depth",
             r"P = \tfrac{1}{2} + \tfrac{1}{\pi} \arcsin \tfrac{\gamma}{1 + \gamma}",
             shares,
             one,

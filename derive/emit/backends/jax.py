@@ -53,10 +53,15 @@ def function(body: Body) -> str:
     head = signature(body, "jax.typing.ArrayLike", "jax.typing.ArrayLike", "jax.Array")
     single = "," if len(body.arguments) + len(body.parameters) == 1 else ""
     if not body.partials:
-        lines = [f"{names}{single} = _arrays({names})", *body.lines, f"return _result({body.value}, {names})"]
+        lines = [f"{names}{single} = _arrays({names})", *body.guard, *body.lines]
+        lines.append(f"return _result({body.value}, {names})")
         return indented(head, body.doc, lines)
     inner = f"_{body.name}"
-    lines = [f"{names}{single} = jnp.broadcast_arrays(*_arrays({names}))", f"return {inner}({names})"]
+    unpack = [f"{names}{single} = jnp.broadcast_arrays(*_arrays({names}))"]
+    if body.guard:
+        unpack = [f"{names}{single} = _arrays({names})", *body.guard]
+        unpack.append(f"{names}{single} = jnp.broadcast_arrays({names})")
+    lines = [*unpack, f"return {inner}({names})"]
     return "\n\n\n".join([*stated_parts(body, inner), indented(head, body.doc, lines)])
 
 

@@ -52,11 +52,14 @@ def function(body: Body) -> str:
     names = ", ".join((*body.arguments, *body.parameters))
     comma = "," if len(body.arguments) + len(body.parameters) == 1 else ""
     head = signature(body, "ArrayLike", "ArrayLike", "NDArray[np.floating]")
-    lines = [f"{names}{comma} = _arrays({names})", *body.lines, f"return _result({body.value}, {names})"]
+    unpack = [f"{names}{comma} = _arrays({names})", *body.guard]
+    lines = [*body.lines, f"return _result({body.value}, {names})"]
     if not body.large:
-        return indented(head, body.doc, lines)
-    inner = indented(f"def _{body.name}_value({names}):", "", lines[1:])
+        return indented(head, body.doc, [*unpack, *lines])
+    inner = indented(f"def _{body.name}_value({names}):", "", lines)
     whole = [f"return _in_blocks(_{body.name}_value, _arrays({names}))"]
+    if body.guard:
+        whole = [*unpack, f"return _in_blocks(_{body.name}_value, ({names}))"]
     return "\n\n\n".join((inner, indented(head, body.doc, whole)))
 
 

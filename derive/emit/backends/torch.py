@@ -110,13 +110,15 @@ def function(body: Body) -> str:
     head = signature(body, "torch.Tensor", "float | torch.Tensor", "torch.Tensor")
     single = "," if len(body.arguments) + len(body.parameters) == 1 else ""
     if not body.partials:
-        lines = [f"{names}{single} = _tensors({names})", *body.lines, f"return _result({body.value}, {names})"]
+        lines = [f"{names}{single} = _tensors({names})", *body.guard, *body.lines]
+        lines.append(f"return _result({body.value}, {names})")
         return indented(head, body.doc, lines)
     inner = f"_{body.name}"
-    lines = [
-        f"{names}{single} = torch.broadcast_tensors(*_tensors({names}))",
-        f"return {inner}({names})",
-    ]
+    unpack = [f"{names}{single} = torch.broadcast_tensors(*_tensors({names}))"]
+    if body.guard:
+        unpack = [f"{names}{single} = _tensors({names})", *body.guard]
+        unpack.append(f"{names}{single} = torch.broadcast_tensors({names})")
+    lines = [*unpack, f"return {inner}({names})"]
     return "\n\n\n".join([*stated_parts(body, inner), indented(head, body.doc, lines)])
 
 

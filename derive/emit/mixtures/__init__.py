@@ -21,5 +21,5 @@ def mixtures() -> Mapping[str, Quadrature]:
     found = {}
     for module in pkgutil.iter_modules(__path__):
         file = importlib.import_module(f"{__name__}.{module.name}")
-        found[module.name] = Quadrature(file.MIXTURE.strip("\n"), file.TYPES, file.UNPACK)
+        found[module.name] = Quadrature(file.MIXTURE.strip("\n"), file.TYPES, file.UNPACK, module.name)
     return MappingProxyType(found)

@@ -10,6 +10,7 @@ from functools import cache
 from types import MappingProxyType
 
 from derive.emit.layout import indented
+from derive.emit.zero import above_zero
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,13 @@ class Quadrature:
              E f(sqrt(q) z) weight(z), `_pair(f, g, df, dg, q1, q2, c, breaks)`, `_cast`
     types    annotations of an argument, a keyword and the value
     unpack   the backend's function that makes arrays of one dtype
+    backend  its name
     """
 
     source: str
     types: tuple[str, str, str]
     unpack: str
+    backend: str
 
     def write(self, w: Wrapper) -> str:
         """The source of one wrapper."""
@@ -55,7 +58,9 @@ class Quadrature:
         given = ", ".join((*w.law, *w.nodes, *(f"{k}={k}" for k in w.keywords)))
         comma = "," if len(w.law) + len(w.keywords) == 1 else ""
         dtype = f'dtype = getattr({(*w.law, *w.keywords)[0]}, "dtype", None)'
-        lines = [f"{names}{comma} = {self.unpack}({names})", dtype, *w.lines]
+        surrogate = any("_surrogate" in line for line in w.lines)  # it has a value at 0
+        guard = [] if surrogate else above_zero(self.backend, w.law)
+        lines = [f"{names}{comma} = {self.unpack}({names})", dtype, *guard, *w.lines]
         lines.append(f"return _cast({w.inner}({given}), dtype)")
         return indented(f"def {w.name}({', '.join(parts)}) -> {value}:", w.doc, lines)
 
@@ -66,5 +71,5 @@ def quadratures() -> Mapping[str, Quadrature]:
     found = {}
     for module in pkgutil.iter_modules(__path__):
         file = importlib.import_module(f"{__name__}.{module.name}")
-        found[module.name] = Quadrature(file.QUADRATURE.strip("\n"), file.TYPES, file.UNPACK)
+        found[module.name] = Quadrature(file.QUADRATURE.strip("\n"), file.TYPES, file.UNPACK, module.name)
     return MappingProxyType(found)

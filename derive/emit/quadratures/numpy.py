@@ -44,7 +44,9 @@ def _edges(f, reach, breaks, octaves=_OCTAVES):
 def _expectation(f, q, breaks=()):
     """E f(x), x ~ N(0, q), by Gauss-Legendre panels that do not depend on q."""
     q = np.asarray(q, dtype=float)
-    x, w = _panels(_edges(f, 38.6*np.sqrt(q.max(initial=0.0)), breaks))
+    low = np.log2(q.min(initial=1.0, where=q > 0))/2
+    octaves = _OCTAVES if low > -26 else 2.0**np.arange(np.floor(low) - 4, 16, 0.5)
+    x, w = _panels(_edges(f, 38.6*np.sqrt(q.max(initial=0.0)), breaks, octaves))
     fw = f(x)*w
     flat = q.reshape(-1)
     out = np.empty_like(flat)

@@ -238,5 +238,8 @@ def covariance_map(q1: torch.Tensor, q2: torch.Tensor, c: torch.Tensor) -> torch
     Arguments: q1, q2, c; keywords: none.
     q1, q2 > 0 are variances and -1 <= c <= 1 is the correlation of the pair.
     Arguments broadcast; the dtype of the inputs comes out."""
-    q1, q2, c = torch.broadcast_tensors(*_tensors(q1, q2, c))
+    q1, q2, c = _tensors(q1, q2, c)
+    q1 = q1 + (q1 == 0).to(q1.dtype)*torch.finfo(q1.dtype).tiny**0.4
+    q2 = q2 + (q2 == 0).to(q2.dtype)*torch.finfo(q2.dtype).tiny**0.4
+    q1, q2, c = torch.broadcast_tensors(q1, q2, c)
     return _covariance_map(q1, q2, c)
