@@ -55,11 +55,11 @@ def outcomes() -> Iterable[tuple[str, Outcome]]:
         what = change.rpartition(": ")[2]
         check = "emitted_function" if quantity == "activation" else "emitted_maps"
         yield "relu", (f"in code: {what}", check, witness)
-    for name in ("depth_variance", "guessing_bias"):
+    for name, text in (("depth_variance", "relu"), ("guessing_bias", "relu"), ("finite_width", "tanh")):
         deep = checks()[name]
-        for mutant, witness in depth_kills(subject("relu"), deep):
-            kind = f"in every layer: {kind_of(mutant.name)}"
-            yield "relu", (kind, name, witness or listed(deep, mutant.name))
+        for mutant, witness in depth_kills(subject(text), deep):
+            kind = mutant.name if name == "finite_width" else f"in every layer: {kind_of(mutant.name)}"
+            yield text, (kind, name, witness or listed(deep, mutant.name))
 
 
 def listed(check: object, name: str) -> str:

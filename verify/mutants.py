@@ -21,6 +21,7 @@ from verify.subject import Subject
 from verify.work import PILOT
 from verify.wrong import RememberingTheory, WrongResult, WrongTheory
 from verify.wrong_forms import wrong_forms
+from verify.wrong_widths import wrong_depths
 
 MOST_TERMS = 4
 COMPARISONS = 100
@@ -64,6 +65,8 @@ def mutants(subject: Subject, forms: bool = False) -> Iterator[Mutant]:
         yield Mutant(name, "at", WrongTheory(theory, "at", question))
     if subject.of == "activation":
         yield from _wrong_ratios(subject, theory, forms)
+        wrong_ones = wrong_depths(subject.theory, subject.parameters)
+        yield from (Mutant(name, "finite_width", wrong) for name, wrong in wrong_ones)
 
 
 def _wrong_ratios(subject: Subject, theory: Any, forms: bool) -> Iterator[Mutant]:

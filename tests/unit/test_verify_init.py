@@ -3,6 +3,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
@@ -11,6 +12,8 @@ from torch import nn
 from derive.records import EocError
 from verify import diagnose, initialise_, read
 from verify.commands.init import COMMAND
+from verify.models.angles import products
+from verify.models.moments import moments_of
 
 DEPTH, WIDTH = 24, 160
 
@@ -179,3 +182,23 @@ def test_weights_share_no_numbers_with_a_batch_of_the_same_seed():
     assert cosines.abs().max() < 0.4
     with torch.no_grad():
         assert float(model[0](inputs).square().mean()) == pytest.approx(changes.points[0].q, rel=0.2)
+
+
+@pytest.mark.slow
+def test_products_at_large_variances_follow_the_angle():
+    softplus = moments_of("log(1 + exp(x))")
+    rng = np.random.default_rng(3)
+    q1, q2, c = rng.uniform(380, 480, 24), rng.uniform(380, 480, 24), rng.uniform(0.7, 0.999, 24)
+    few = slice(0, 3)
+    found = products(softplus, q1, q2, c)
+    scale = np.sqrt(softplus.second(q1) * softplus.second(q2))
+    assert not softplus.quick
+    assert np.max(np.abs(found[few] - softplus.pair(q1[few], q2[few], c[few])) / scale[few]) < 1e-3
+
+
+def test_products_that_do_not_follow_the_angle_are_integrated():
+    # variances a thousand times apart: the curve at their mean misses, and every pair is its own integral
+    softplus = moments_of("log(1 + exp(x))")
+    q1, q2, c = np.full(18, 200.0), np.geomspace(1, 300, 18), np.linspace(-0.9, 0.9, 18)
+    expected = softplus.pair(q1, q2, c)
+    np.testing.assert_allclose(products(softplus, q1, q2, c), expected, rtol=1e-3)

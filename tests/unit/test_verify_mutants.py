@@ -69,6 +69,12 @@ def test_code_is_changed_in_every_number_sign_exponent_and_term():
     assert "_result(t, q)" in changed["-t: sign dropped"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("activation", ["relu", "tanh", "gelu"])
+def test_wrong_numbers_of_order_one_over_width_are_refuted(activation):
+    recursion_is_watched(activation, "finite_width", 4)
+
+
 def recursion_is_watched(activation, name, fewest):
     check = checks()[name]
     outcomes = list(depth_kills(subject(activation, seed=0), check))

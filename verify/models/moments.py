@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from derive.formula.printer import show_text
 from derive.formula.reader import finished
+from derive.gaussian.node import GaussianE
 from derive.records import EocError, Node
 from derive.surface.activations import Activation
 from derive.surface.questions import expect
@@ -26,6 +27,8 @@ class Moments:
     """
 
     activation: Activation
+    SURROGATES: ClassVar[float] = 100.0
+    """The variance up to which emitted code has a quick surrogate for open pairs."""
 
     @property
     def name(self) -> str:
@@ -62,6 +65,11 @@ class Moments:
     def pair(self) -> Function:
         """E phi(u) phi(v) at (q1, q2, c)."""
         return _compiled(expect(self.activation, self.activation))
+
+    @cached_property
+    def quick(self) -> bool:
+        """Whether that has a closed form, which costs nothing at any variance."""
+        return not expect(self.activation, self.activation).closed.has(GaussianE)
 
     @cached_property
     def phi(self) -> Function:

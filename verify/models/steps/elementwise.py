@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from derive.records import EocError
+from verify.models.angles import products
 from verify.models.moments import Moments, known, moments_of
 from verify.models.state import State, sampled
 from verify.models.step import Step
@@ -54,7 +55,7 @@ class Elementwise(Step):
         c = np.clip(second[above] / np.sqrt(q1 * q2), -1.0, 1.0)
         found = np.diag(np.broadcast_to(self.moments.second(q), q.shape)).copy()
         if len(c):
-            found[above] = self.moments.pair(q1, q2, c)
+            found[above] = products(self.moments, q1, q2, c)
             found.T[above] = found[above]
         return found
 
