@@ -98,7 +98,7 @@ def test_pages_show_the_ends():
     assert _end(far).endswith(r"\sigma_{b}^{2} \sim q$ (stable there).\par")
 
 
-@pytest.mark.parametrize("name", ["a", "slope"])
+@pytest.mark.parametrize("name", ["a", pytest.param("slope", marks=pytest.mark.slow)])
 def test_a_parameter_inside_a_nested_function_stays_an_atom(name):
     # phi = x tanh(a log(1 + e^x)): phi'(0) = tanh(a log 2); its powers stay polynomials in one number
     start = theory(f"x*tanh({name}*log(1+exp(x)))").edge_of_chaos(q="q").limits[0]

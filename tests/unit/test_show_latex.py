@@ -29,7 +29,11 @@ def made(text):
     return {**document(t, Question(text, notes=("50% of φ_1 & #2",))), "proofs": proofs(t)}
 
 
-@pytest.fixture(scope="module", params=FORMULAS)
+LONG = "min(x, 1)*sin(x) + exp(-x**2)*abs(x - 1/2)"
+PAGES = [pytest.param(text, marks=pytest.mark.slow) if text == LONG else text for text in FORMULAS]
+
+
+@pytest.fixture(scope="module", params=PAGES)
 def found(request):
     return made(request.param)
 

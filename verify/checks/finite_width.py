@@ -18,14 +18,12 @@ from verify.subject import Subject
 if TYPE_CHECKING:
     import torch
 
-WIDTHS, DEPTH, NETWORKS = (64, 128, 256), 5, 40
+WIDTHS, DEPTH, NETWORKS = (64, 128, 256), 5, 16
 QUADRATURE = 1e-12
 """Relative error of the witness's conditional means, which the correction multiplies by the width."""
-STATED = (
-    ("vertex", "four-point vertex along depth", r"V^l = \lim_n n \operatorname{Var} G^l", 1e-2),
-    ("correction", "mean correction along depth", r"K_1^l = \lim_n n \left(\mathbb{E}\, G^l - K^l\right)", 1e-1),
-)
-"""Attribute of a FiniteDepth, title, statement, and the share of K below which an error is relative to K."""
+STATED = (("vertex", "V at layer", 1e-2), ("correction", "K1 at layer", 1e-1))
+"""Attribute of a FiniteDepth, its name at a point, and the share of K below which an error is relative to K."""
+LATEX = r"V^l = \lim_n n \operatorname{Var} G^l, \qquad K_1^l = \lim_n n \left(\mathbb{E}\, G^l - K^l\right)"
 
 
 def claims(subject: Subject) -> Iterator[Claim]:
@@ -41,20 +39,21 @@ def claims(subject: Subject) -> Iterator[Claim]:
     size = np.array([float(v) for v in found.kernel])
     if not size.max() < LARGEST:
         return
-    for name, title, latex, share in STATED:
-        want = np.array([float(v) for v in getattr(found, name)])
-        points = []
+    points = []
+    for name, label, share in STATED:
+        want = [float(v) for v in getattr(found, name)]
         for layer in range(2, DEPTH + 1):
-            k, w = size[layer - 1], want[layer - 1]
+            k, w = float(size[layer - 1]), want[layer - 1]
             radius = QUADRATURE * WIDTHS[-1] * k + 1e-11 * abs(w)
-            where = (("layer", layer), ("q1", q), *values.items())
+            where = ((label, layer), ("q1", q), *values.items())
             points.append(Point(where, Enclosure(mpmath.mpf(w), mpmath.mpf(radius)), max(abs(w), share * k)))
-        witness = Sampled("networks of three widths", _networks(subject, float(q), values, name), costly=True)
-        yield Claim("finite_width", title, latex, "INTEGRAL", tuple(points), (witness,), abscissa="layer")
+    witness = Sampled("networks of three widths", _networks(subject, float(q), values), costly=True)
+    title = "vertex and mean correction along depth"
+    yield Claim("finite_width", title, LATEX, "INTEGRAL", tuple(points), (witness,))
 
 
-def _networks(subject: Subject, q: float, values: Any, name: str) -> Callable[[Sequence[Any]], Draw]:
-    """Batches of the statistic at layers 2 to 5; with three widths the first two orders of what is left are removed."""
+def _networks(subject: Subject, q: float, values: Any) -> Callable[[Sequence[Any]], Draw]:
+    """Batches of both at layers 2 to 5; with three widths the first two orders of what is left are removed."""
     sigma_w, sigma_b = float(values["sigma_w"]), float(values["sigma_b"])
     kept: dict[str, Any] = {}
 
@@ -70,12 +69,13 @@ def _networks(subject: Subject, q: float, values: Any, name: str) -> Callable[[S
             kept["layer"] = OneLayer(subject.phi, None, breakpoints(subject.theory, dict(subject.parameters)))
         rows = []
         for generator in map(_on_cpu, streams):
-            total = np.zeros(DEPTH)
+            total = np.zeros((len(STATED), DEPTH))
             for width, share in zip(WIDTHS, richardson(WIDTHS), strict=True):
                 below = [width] * (DEPTH - 1)
                 sample = chains(subject.phi, q, below, sigma_w, sigma_b, NETWORKS, generator)
-                total += share * getattr(estimate(kept["layer"], sample, below, sigma_w, sigma_b), name)
-            rows.append(torch.from_numpy(total[1:]))
+                found = estimate(kept["layer"], sample, below, sigma_w, sigma_b)
+                total += share * np.array([getattr(found, name) for name, *_ in STATED])
+            rows.append(torch.from_numpy(total[:, 1:].ravel()))
         return Draw(torch.stack(rows), NETWORKS * len(WIDTHS))
 
     return draw

@@ -34,9 +34,18 @@ class OneLayer:
     slope: Function | None = None
     breaks: Sequence[float] = ()
     _panels: dict[int, np.ndarray] = field(default_factory=dict, compare=False, repr=False)
+    _singles: dict[float, np.ndarray] = field(default_factory=dict, compare=False, repr=False)
 
     def at(self, variances: np.ndarray) -> np.ndarray:
         """Rows g, g', g'', E phi^4 (and e, e', e''), one column a variance: exact up to quadrature."""
+        if variances.size > 1:
+            return self._integrated(variances)
+        alone = float(variances[0])  # the kernels of the infinite network, asked again by every batch
+        if alone not in self._singles:
+            self._singles[alone] = self._integrated(variances)
+        return self._singles[alone]
+
+    def _integrated(self, variances: np.ndarray) -> np.ndarray:
         import torch
 
         root = np.sqrt(variances)
