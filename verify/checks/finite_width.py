@@ -18,16 +18,16 @@ from verify.subject import Subject
 if TYPE_CHECKING:
     import torch
 
-WIDTHS, DEPTH, NETWORKS = (64, 128, 256), 5, 16
+WIDTHS, DEPTH, NETWORKS = (64, 128, 256), 4, 128
 QUADRATURE = 1e-12
 """Relative error of the witness's conditional means, which the correction multiplies by the width."""
-STATED = (("vertex", "V at layer", 1e-2), ("correction", "K1 at layer", 1e-1))
+STATED = (("vertex", "V at layer", 1e-2), ("correction", "K1 at layer", 1.0))
 """Attribute of a FiniteDepth, its name at a point, and the share of K below which an error is relative to K."""
 LATEX = r"V^l = \lim_n n \operatorname{Var} G^l, \qquad K_1^l = \lim_n n \left(\mathbb{E}\, G^l - K^l\right)"
 
 
 def claims(subject: Subject) -> Iterator[Claim]:
-    """V and K1 at layers 2 to 5 against networks of three widths, extrapolated in 1/n."""
+    """V and K1 at layers 2 to 4 against networks of three widths, extrapolated in 1/n."""
     values = operating_values(subject, "finite_width")
     q = drawn(subject.choices("finite_width q"), 0.5, 2.0)
     try:
@@ -53,7 +53,7 @@ def claims(subject: Subject) -> Iterator[Claim]:
 
 
 def _networks(subject: Subject, q: float, values: Any) -> Callable[[Sequence[Any]], Draw]:
-    """Batches of both at layers 2 to 5; with three widths the first two orders of what is left are removed."""
+    """Batches of both at layers 2 to 4; with three widths the first two orders of what is left are removed."""
     sigma_w, sigma_b = float(values["sigma_w"]), float(values["sigma_b"])
     kept: dict[str, Any] = {}
 
