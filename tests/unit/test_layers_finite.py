@@ -24,7 +24,7 @@ BLOCKS = [
     "dense >> tanh >> avgpool(k)",
     "dense >> relu >> minpool(2)",
     "dense >> tanh >> sumpool(2)",
-    pytest.param("dense >> medianpool(3)", marks=pytest.mark.slow),
+    "dense >> medianpool(3)",
     "dense >> logsumexp(2)",
     "dense >> relu >> globalavgpool(4)",
     "dense >> glu(silu)",
