@@ -1,9 +1,10 @@
 """(gamma, c, q, chi) through 100 layers on a 100 x 10 grid, against the quad/dblquad recursion of research code.
 
-    python benchmarks/bias.py [--steps 3]
+    python benchmarks/bias.py [--steps 20]
 
-The loop is timed on a few layers of one node and scaled to all; the grid is asked for after derivation, tables of the
-block included, and once more. Seconds are of processor time.
+The loop is timed on layers of nodes spread evenly over the grid and over depth, and scaled to all; each also says how
+far the grid's next drift ratio is from the loop's. The grid is asked for after derivation, tables of the block
+included, and once more. Seconds are of processor time.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def by_quadrature(phi, slope, q: float, k: float, w2: float, b2: float) -> tuple
 def main() -> None:
     """Print seconds and ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=3, help="layers timed of the loop")
+    parser.add_argument("--steps", type=int, default=20, help="layers timed of the loop")
     given = parser.parse_args()
     functions = {
         "relu": (lambda x: max(x, 0.0), lambda x: float(x > 0)),
@@ -55,11 +56,12 @@ def main() -> None:
         again = time.process_time()
         t.guessing_bias.depth(100, np.sqrt(w2), np.sqrt(b2))
         again = time.process_time() - again
-        q, k = w2[40, 5] + b2[40, 5], b2[40, 5]
         worst, begin = 0.0, time.process_time()
-        for layer in range(given.steps):
-            worst = max(worst, abs(k / (q - k) / found.gamma[layer, 40, 5] - 1))
-            q, k, _ = by_quadrature(phi, slope, q, k, w2[40, 5], b2[40, 5])
+        spread = np.linspace(0, 99 * w2.size - 1, given.steps).astype(int)
+        for layer, i, j in zip(*np.unravel_index(spread, (99, *w2.shape)), strict=True):
+            q, c = found.q[layer, i, j], found.c[layer, i, j]
+            q, k, _ = by_quadrature(phi, slope, q, q * c, w2[i, j], b2[i, j])
+            worst = max(worst, abs(k / (q - k) / found.gamma[layer + 1, i, j] - 1))
         loop = (time.process_time() - begin) / given.steps * 99 * w2.size
         print(
             f"{name}: grid {grid:.2f} s with its tables, {again:.2f} s again; loop {loop:.0f} s, "

@@ -12,7 +12,7 @@ import numpy as np
 from sympy import Expr
 
 from derive.activation.pieces import piece_function
-from derive.depth.grid_panels import Panels, gauss, nodes, refined
+from derive.depth.grid_panels import Panels, distinct, gauss, nodes, refined
 from derive.records import Unsupported
 
 OCTAVES = 2.0 ** np.arange(-24, 24)
@@ -32,10 +32,12 @@ class FloatFunction:
 
     panels  edges at 0, at breakpoints, on octaves away from them, halved where the function needs it
     breaks  its breakpoints
+    parity  1 where it is proved even, -1 odd, else 0
     """
 
     panels: Panels
     breaks: tuple[float, ...]
+    parity: int = 0
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         return self.panels(x)
@@ -69,10 +71,14 @@ def float_function(body: Expr, values: Mapping[str, Any]) -> FloatFunction:
             return np.array([value(x, int(i)) for x, i in zip(points, piece, strict=True)])
 
         centres = [0.0, *breaks]
-        edges = np.unique(np.concatenate([centres, *(c + s * OCTAVES for c in centres for s in (-1, 1))]))
+        edges = distinct(centres, *(c + s * OCTAVES for c in centres for s in (-1, 1)))
         edges = edges[np.concatenate([[True], np.diff(edges) > 1e-12 * np.abs(edges[1:]) + 1e-300])]
-        panels = refined(edges, sample, DEGREE, 1e-14, MOST_PANELS)
-    made = FloatFunction(panels, tuple(breaks))
+        parity = {"even": 1, "odd": -1}.get(f.parity or "", 0)
+        if parity:
+            panels = refined(edges[edges >= 0], sample, DEGREE, 1e-14, MOST_PANELS // 2).mirrored(parity)
+        else:
+            panels = refined(edges, sample, DEGREE, 1e-14, MOST_PANELS)
+    made = FloatFunction(panels, tuple(breaks), parity)
     if not made.reach > 0:
         raise Unsupported("a function that is not resolved in floats near 0", where=str(body))
     return made
@@ -121,11 +127,14 @@ def moment(f: FloatFunction, degree: int = 20) -> Moment:
     points = nodes(edges, degree)
     v = np.exp(points.ravel())
     inside = f.panels.edges[(f.panels.edges >= -f.reach) & (f.panels.edges <= f.reach)]
+    if f.parity == 1:
+        inside = inside[inside >= 0]
     x, weights = gauss(inside)
+    weights = weights * (2 if f.parity == 1 else 1)
     mass = weights * f(x)
     constant = float(f(np.array([0.0]))[0])
     total, slope, last = np.empty_like(v), np.empty_like(v), np.empty_like(v)
-    outer = (x < inside[1]) | (x > inside[-2])
+    outer = (x > inside[-2]) | ((x < inside[1]) & (f.parity != 1))
     for start in range(0, len(v), 64):
         part = slice(start, start + 64)
         near = np.abs(x) < 13 * np.sqrt(v[part].max())

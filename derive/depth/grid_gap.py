@@ -15,13 +15,15 @@ from itertools import pairwise
 import numpy as np
 
 from derive.depth.grid_functions import PER_DECADE, SPREAD, FloatFunction, log_edges
-from derive.depth.grid_panels import Panels, clenshaw, gauss, nodes, refined
+from derive.depth.grid_panels import Panels, clenshaw, distinct, gauss, nodes, refined
 from derive.records import Unsupported
 
 HALF_LINE = np.array([0, 0.1, 0.35, 1, 2.2, 4, 6.2, 9.0])
 RULE = np.polynomial.legendre.leggauss(12)
 DEGREE_S, DEGREE_D, DEGREE_V, DEGREE_T = 15, 15, 15, 20
 DEEPEST = 7
+SETTLED, MOST_POINTS = 1e-10, 2000
+"""Of two steps of a trapezoidal rule against the largest value at the same variance, and the points on one side beyond which it is given up."""
 TOLERANCE, ROUGH = 3e-12, 1e-9
 """Of the last coefficients of R in t, and of J in log d, against the largest value at the same variance."""
 
@@ -48,10 +50,23 @@ class GapTable:
         shape = self.coefficients.shape
         flat = self.coefficients.reshape(shape[0], shape[1], -1)
         found = np.empty((len(panel), flat.shape[2]))
-        for p in np.unique(panel):
+        for p in np.flatnonzero(np.bincount(panel)):
             here = panel == p
             found[here] = basis[here] @ flat[p]
         return GapCurve(self.edges_t, found.reshape(len(panel), *shape[2:]), self.jumps)
+
+    def ratio(self, v: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """R at one t for each variance: rows of one panel in v and t share two small matrix products."""
+        count = self.coefficients.shape[2]
+        row, across = Panels(self.edges_v, self.coefficients).locate(np.log(v))
+        column, along = Panels(self.edges_t, self.coefficients).locate(t)
+        first = np.polynomial.chebyshev.chebvander(across, self.coefficients.shape[1] - 1)
+        second = np.polynomial.chebyshev.chebvander(along, self.coefficients.shape[3] - 1)
+        found, panel = np.empty(len(v)), row * count + column
+        for p in np.flatnonzero(np.bincount(panel)):
+            here = np.flatnonzero(panel == p)
+            found[here] = ((first[here] @ self.coefficients[p // count, :, p % count]) * second[here]).sum(1)
+        return found / t**self.jumps
 
 
 @dataclass(frozen=True)
@@ -135,7 +150,7 @@ class _Structure:
         basis = np.polynomial.chebyshev.chebvander(local, DEGREE_S - 1)
         flat = self.coefficients.reshape(*self.coefficients.shape[:2], -1)
         found = np.empty(len(s_law))
-        for p in np.unique(panel):
+        for p in np.flatnonzero(np.bincount(panel)):
             here = np.flatnonzero(panel == p)
             rows = (basis[here] @ flat[p]).reshape(-1, *self.coefficients.shape[2:])
             found[here] = self._over_d(rows, root[here])
@@ -166,7 +181,7 @@ def _structure(f: FloatFunction, g: FloatFunction, low: float, high: float, jump
     distances = sorted({abs(a - b) / 2 for a in breaks for b in breaks if a != b})
     corners = tuple(d for d in distances if ends[0] < d < ends[1])
     # far below every scale of f and of the law J is constant to first order: one wide panel
-    edges = np.unique(np.concatenate([[np.log(ends[0])], log_edges(smooth, ends[1]), np.log(corners)]))
+    edges = distinct(np.log(ends[0]), log_edges(smooth, ends[1]), np.log(corners))
     waiting, done = [(float(a), float(b)) for a, b in pairwise(edges) if b - a > 1e-12], {}
     largest: np.ndarray | None = None
     while waiting:
@@ -204,17 +219,19 @@ class _Inner:
         variances = np.exp(nodes(edges, DEGREE_S).ravel())
         least, reach = np.sqrt(variances.min()), SPREAD * np.sqrt(variances.max())
         own = least / 4 * 2.0 ** np.arange(0, 2 + np.log2(4 * reach / least))
-        shape = np.unique(np.concatenate([_coarse(h, 2 * reach) for h in {id(f): f, id(g): g}.values()]))
+        shape = distinct(*(_coarse(h, 2 * reach) for h in {id(f): f, id(g): g}.values()))
         scale = np.concatenate([-own[::-1], [0.0], own])
         return cls(f, g, edges, variances, scale, shape, _parity(f) and _parity(g))
 
     def mean(self, deltas: np.ndarray, jumps: int) -> np.ndarray:
         """J (variances, deltas), times delta where f jumps."""
+        if not (self.f.breaks or self.g.breaks) and (smooth := self._trapezoid(deltas)) is not None:
+            return smooth
         f, g, v = self.f, self.g, self.variances
         reach = SPREAD * np.sqrt(v.max())
         found = np.zeros((len(v), len(deltas)))
         for j, delta in enumerate(deltas):
-            edges = np.unique(np.concatenate([self.scale, self.shape - delta, self.shape + delta]))
+            edges = distinct(self.scale, self.shape - delta, self.shape + delta)
             x, weights = gauss(edges[(edges >= (0 if self.even else -reach)) & (edges <= reach)])
             first = f(x + delta) - f(x - delta)
             second = first if f is g else g(x + delta) - g(x - delta)
@@ -225,9 +242,37 @@ class _Inner:
                 found[rows, j] = np.exp(np.outer(-0.5 / v[rows], x[near] ** 2)) @ mass[near]
         return found / np.sqrt(2 * np.pi * v)[:, None]
 
+    def _trapezoid(self, deltas: np.ndarray) -> np.ndarray | None:
+        """The same for analytic functions on one set of points for all deltas; None where it does not settle.
+
+        The rule's error falls geometrically in 1/step, so that halving the step squares it: once two steps agree to
+        SETTLED, the finer one has all digits of floats.
+        """
+        reach, step = SPREAD * np.sqrt(self.variances.max()), np.sqrt(self.variances.min())
+        count = int(np.ceil(reach / step))
+        total = step * self._sum(step * np.arange(0 if self.even else -count, count + 1), deltas)
+        while count < MOST_POINTS:
+            between = step * (np.arange(0 if self.even else -count, count) + 0.5)
+            before, total = total, (total + step * self._sum(between, deltas)) / 2
+            if (np.abs(total - before) <= SETTLED * np.abs(total).max(1, keepdims=True)).all():
+                return total
+            step, count = step / 2, 2 * count
+        return None
+
+    def _sum(self, x: np.ndarray, deltas: np.ndarray) -> np.ndarray:
+        pairs = [h(x[:, None] + deltas) - h(x[:, None] - deltas) for h in {id(h): h for h in (self.f, self.g)}.values()]
+        mass = pairs[0] * pairs[-1] / (2 * deltas**2)
+        if self.even:  # both sides at once; 0 belongs to both
+            mass *= np.where(x == 0, 1, 2)[:, None]
+        density = np.exp(np.outer(-0.5 / self.variances, x**2)) / np.sqrt(2 * np.pi * self.variances)[:, None]
+        found: np.ndarray = density @ mass
+        return found
+
 
 def _parity(f: FloatFunction) -> bool:
     """Whether f is odd or even to all digits of floats at a few hundred points: then the gap's integrand is even."""
+    if f.parity:
+        return True
     x = np.geomspace(1e-3, min(50.0, f.reach / 2), 300)
     right, left = f(x), f(-x)
     size = 1e-15 * np.abs(right).max()
@@ -238,7 +283,7 @@ def _coarse(f: FloatFunction, reach: float) -> np.ndarray:
     """Ends of the widest panels on which f is a polynomial of degree 15 to all digits."""
     centres = np.array([0.0, *f.breaks])
     steps = 2.0 ** np.arange(-1, np.ceil(np.log2(reach)) + 1)
-    edges = np.unique(np.concatenate([f.breaks, *(c + s * steps for c in centres for s in (-1, 1))]))
+    edges = distinct(f.breaks, *(c + s * steps for c in centres for s in (-1, 1)))
     edges = edges[np.abs(edges) <= min(f.reach, 2 * reach)]
     sample: Callable[[np.ndarray], np.ndarray] = f
     return refined(edges, sample, 16, 1e-13, 2000).edges

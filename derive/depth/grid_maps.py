@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache, reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -109,6 +111,12 @@ class TemplateMaps:
 
         return at
 
+    def decay(self, q: Array, sigma_w: Array, sigma_b: Array, e: Array) -> tuple[Array, Array]:
+        """V(q) and (1 - C)/(1 - c) at one e = 1 - c for each row, without slopes: what a recursion over depth asks."""
+        known = self._known(q, sigma_w, sigma_b)
+        after = np.broadcast_to(self._value(self.variance_map, known), q.shape)
+        return after, self._size(self.gap, {**known, E: e}) / after / e
+
     def resolves_pairs(self, q: Array, sigma_w: Array, sigma_b: Array) -> Array:
         """Whether `contraction` has values at each variance: far out a function that oscillates is not tabulated."""
         return self._within(self.gap, self._known(q, sigma_w, sigma_b))
@@ -179,6 +187,17 @@ class TemplateMaps:
             total = total + plain(self._partial(template, symbol), inner, self.values) * change
         return value, total
 
+    def _size(self, gap: Gap, known: Mapping[Symbol, Array]) -> Array:
+        """The gap at e, as in `_gap`."""
+        template, pairs = self._split(gap.template)
+        inner = dict(known)
+        inner |= {s: self.moment(part)(self._value(part.cov[0, 0], known)) for s, part in pairs}
+        for symbol, node, below in gap.inner:
+            v = np.broadcast_to(self._value(node.cov[0, 0], known), known[Q].shape)
+            size = self._size(below, known)
+            inner[symbol] = size * self.gaps(node, v).ratio(v, np.sqrt(size / v))
+        return plain(template, inner, self.values)
+
     def function(self, body: Expr) -> FloatFunction:
         """A function of x, sampled once."""
         if ("function", body) not in self.kept:
@@ -204,24 +223,32 @@ class TemplateMaps:
 
 def plain(expr: Expr, known: Mapping[Symbol, Array], values: Mapping[str, Any]) -> Array:
     """An expression of sums, products and powers as arrays."""
+    return _arrays(expr)(known, values)
+
+
+@lru_cache(maxsize=512)
+def _arrays(expr: Expr) -> Callable[[Mapping[Symbol, Array], Mapping[str, Any]], Array]:
+    """The expression as a function of `known` and `values`: its tree is walked once, not in every layer."""
     if expr.is_Rational:
-        return np.float64(float(expr))
+        number = np.float64(float(expr))
+        return lambda known, values: number
     if isinstance(expr, Symbol):
-        return known[expr] if expr in known else np.float64(float(values[expr.name]))
-    args = [plain(arg, known, values) for arg in expr.args]
-    if isinstance(expr, Add):
-        return sum(args[1:], args[0])
-    if isinstance(expr, Mul):
-        total = args[0]
-        for arg in args[1:]:
-            total = total * arg
-        return total
+        return lambda known, values: known[expr] if expr in known else np.float64(float(values[expr.name]))
+    args = [_arrays(arg) for arg in expr.args]
+    if isinstance(expr, (Add, Mul)):
+        join = operator.add if isinstance(expr, Add) else operator.mul
+        return lambda known, values: reduce(join, [arg(known, values) for arg in args])
     if isinstance(expr, Pow) and expr.exp.is_Rational:
-        return np.sqrt(args[0]) if expr.exp == 0.5 else args[0] ** args[1]
+        base, power = args[0], float(expr.exp)
+        if power == 0.5:
+            return lambda known, values: np.sqrt(base(known, values))
+        return lambda known, values: base(known, values) ** power
     if expr.is_number:
-        return np.float64(float(expr))
+        constant = np.float64(float(expr))
+        return lambda known, values: constant
     if isinstance(expr, (Abs, sign)):
-        return (np.abs if isinstance(expr, Abs) else np.sign)(args[0])
+        head = np.abs if isinstance(expr, Abs) else np.sign
+        return lambda known, values: head(args[0](known, values))
     raise Unsupported(f"the function {expr.func.__name__} over a whole grid", where=str(expr)[:80])
 
 

@@ -90,9 +90,8 @@ class Tabulated:
         """The next layer: e' = e (1 - C)/(1 - c)."""
         shape = np.broadcast_shapes(*map(np.shape, (log_q, log_e, sigma_w, sigma_b)))
         q, e, w, b = (np.broadcast_to(a, shape).ravel() for a in (np.exp(log_q), log_e, sigma_w, sigma_b))
-        t = np.exp(np.clip(e, -650, 0) / 2)  # (1 - C)/(1 - c) has its limit long before
-        ratio, _ = self.maps.contraction(q, w, b)(np.arange(len(q)), t)
-        after = self.maps.variance(q, w, b)
+        # below exp(-650) the ratio has had its limit long before
+        after, ratio = self.maps.decay(q, w, b, np.exp(np.clip(e, -650, 0)))
         with np.errstate(divide="ignore"):
             return np.log(after).reshape(shape), np.minimum(e + np.log(ratio), 0.0).reshape(shape)
 

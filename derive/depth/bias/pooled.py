@@ -130,6 +130,10 @@ class LargestGap:
         basis = chebyshev.chebvander(local, VARIANCES - 1)
         return LargestCurve(np.einsum("nk,nka->na", basis, self.coefficients[panel]))
 
+    def ratio(self, v: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """gap/(v t^2) at one t for each variance."""
+        return self.at(v)(t)[0]
+
 
 def largest_gap(f: FloatFunction, k: int, edges: np.ndarray) -> LargestGap:
     """The table over panels of log v; f is the derivative of the function of the largest unit.
