@@ -79,7 +79,7 @@ class Bent:
     def functions(self, name: str) -> list[EmittedFunction]:
         """Those of the means, and the bends."""
         made = [f for i, mean in enumerate(self.means) for f in mean.functions(f"{name}_d{i}")]
-        if self.kinks:
+        if any(self.kinks):
             made.append(EmittedFunction(f"{name}_dirac", self._dirac(), ("q",), self.own))
         for suffix, values in (("at", self.places), ("bend", self.heights), ("kink", self.kinks)):
             made += _named(f"{name}_{suffix}", values, self.own)
@@ -95,7 +95,7 @@ class Bent:
         q1, q2, c = self.law
         terms = []
         for i, mean in enumerate(self.means):
-            more = f" + {name}_dirac({{}}{_given(self.own)})" if i == 2 else ""
+            more = f" + {name}_dirac({{}}{_given(self.own)})" if i == 2 and any(self.kinks) else ""
             both = "*".join(f"({mean.text(f'{name}_d{i}', q)}{more.format(q)})" for q in (q1, q2))
             terms.append(("", f"{c}*{q1}**0.5*{q2}**0.5*", f"0.5*{c}**2*{q1}*{q2}*")[i] + both)
         lists = []
@@ -179,10 +179,12 @@ def _bent(f: Expr, parameters: tuple[str, ...]) -> Bent | None:
     if len(means) < len(forms):
         return None
     last = {jump.at: jump.height for jump in dirac[-1]}
-    kinks = {jump.at: jump.height for jump in dirac[1]} if len(forms) == 3 else {}
+    order = len(forms)
+    kinks = {jump.at: jump.height for jump in dirac[1]} if order == 3 else {}
     places = tuple(dict.fromkeys((*last, *kinks)))
     heights = tuple(last.get(at, X * 0) for at in places)
-    return Bent(("q1", "q2", "c"), means, places, heights, tuple(kinks.get(at, X * 0) for at in places if kinks), own)
+    bends = tuple(kinks.get(at, X * 0) for at in places if order == 3)
+    return Bent(("q1", "q2", "c"), means, places, heights, bends, own)
 
 
 def _named(name: str, values: tuple[Expr, ...], own: tuple[str, ...]) -> list[EmittedFunction]:

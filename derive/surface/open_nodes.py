@@ -17,6 +17,9 @@ from derive.records import Unsupported
 from derive.surface.results import resolve
 from derive.surface.surrogates import Box, quick
 
+DIFFERENTIATING = ("torch", "jax")
+"""Backends whose quadrature is told that a function jumps, so that its slope is none."""
+
 
 class OpenNodes:
     """Collects what computes the open expectations of one result.
@@ -84,7 +87,7 @@ class OpenNodes:
             slope, jumps = derivative(normal_form(body))
             own = self._function(f"{prefix}{suffix}", body)
             other = self._function(f"{prefix}d{suffix}", to_piecewise(slope))
-            calls.append((own, "_jumps" if jumps and self.backend == "torch" else other))
+            calls.append((own, "None" if jumps and self.backend in DIFFERENTIATING else other))
         shown = ", ".join(call for both in zip(*calls, strict=True) for call in both)
         return f"{target} = _pair({shown}, {law}, {self._breaks((f, g))})", law
 

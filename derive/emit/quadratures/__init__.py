@@ -58,9 +58,7 @@ class Quadrature:
         given = ", ".join((*w.law, *w.nodes, *(f"{k}={k}" for k in w.keywords)))
         comma = "," if len(w.law) + len(w.keywords) == 1 else ""
         dtype = f'dtype = getattr({(*w.law, *w.keywords)[0]}, "dtype", None)'
-        surrogate = any("_surrogate" in line for line in w.lines)  # it has a value at 0
-        guard = [] if surrogate else above_zero(self.backend, w.law)
-        lines = [f"{names}{comma} = {self.unpack}({names})", dtype, *guard, *w.lines]
+        lines = [f"{names}{comma} = {self.unpack}({names})", dtype, *above_zero(self.backend, w.law), *w.lines]
         lines.append(f"return _cast({w.inner}({given}), dtype)")
         return indented(f"def {w.name}({', '.join(parts)}) -> {value}:", w.doc, lines)
 

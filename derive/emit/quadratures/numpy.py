@@ -112,7 +112,7 @@ def _plane(f, g, q1, q2, c, edges_f, edges_g, breaks):
 def _pair(f, g, df, dg, q1, q2, c, breaks=()):
     """E f(u) g(v) for variances q1, q2 and correlation c: sum of a_k(q1) b_k(q2) c^k (Mehler).
 
-    The part left out is at most |c|^N sqrt((E f^2 - sum a_k^2)(E g^2 - sum b_k^2)); where that is not below 1e-12
+    The part left out is at most |c|^N sqrt((E f^2 - sum a_k^2)(E g^2 - sum b_k^2)); where that is not below 1e-14
     of sqrt(E f^2 E g^2) with N = 128 the pair is integrated over the plane. c = 1 and c = -1 are one-variable
     expectations.
     """
@@ -127,14 +127,14 @@ def _pair(f, g, df, dg, q1, q2, c, breaks=()):
         z, w = _z_rule((r1, r2), (edges_f, edges_g))
         out[edge] = (w*f(r1[:, None]*z)*g(r2[:, None]*z)).sum(-1)
     todo = np.flatnonzero(~edge)
-    for order in (32, 128):
+    for order in (48, 128):
         for start in range(0, todo.size, max(1, 4096//order)):
             i = todo[start:start + max(1, 4096//order)]
             a, m_f = _hermite(f, q1[i], edges_f, order)
             b, m_g = _hermite(g, q2[i], edges_g, order)
             size = np.sqrt(m_f*m_g)
             left_f, left_g = np.abs(m_f - (a*a).sum(-1)), np.abs(m_g - (b*b).sum(-1))
-            good = np.abs(c[i])**order*np.sqrt(left_f*left_g) <= 1e-12*size
+            good = np.abs(c[i])**order*np.sqrt(left_f*left_g) <= 1e-14*size
             value = (a*b*c[i, None]**np.arange(order)).sum(-1)
             out[i[good]] = value[good]
         todo = todo[np.isnan(out[todo])]

@@ -75,12 +75,22 @@ def _expectation(f, q, breaks=()):
     return (torch.cat(parts) if parts else flat).reshape(q.shape).to(dtype)
 
 
-def _z_rule(scales, edges):
-    """Nodes and weights (the normal density included) in z, for functions of scale times z with these edges."""
-    cuts = [(e/s.detach()[..., None]).clamp(-13.0, 13.0) for s, e in zip(scales, edges)]
+def _moving(edges, breaks):
+    """Sorted edges; one that lies at a breakpoint moves with it."""
+    for at in breaks:
+        edges = torch.where((edges - at).abs() < 1e-9, at, edges)
+    return torch.sort(edges.clamp(-13.0, 13.0), dim=-1).values
+
+
+def _z_rule(scales, edges, breaks):
+    """Nodes and weights (the normal density included) in z, for functions of scale times z with these edges.
+
+    Panels move with the scales, so that what a function does at a breakpoint, a jump too, is part of the gradient.
+    """
+    cuts = [e/s[..., None] for s, e in zip(scales, edges)]
     base = torch.linspace(-13.0, 13.0, 105, dtype=torch.float64, device=scales[0].device)
     edges = torch.cat([base.expand(*scales[0].shape, 105), *cuts], dim=-1)
-    z, w = _panels(torch.sort(edges, dim=-1).values)
+    z, w = _panels(_moving(edges, [b/s[..., None] for s in scales for b in breaks]))
     return z, w*torch.exp(-z*z/2)/2.5066282746310002
 
 
@@ -90,15 +100,15 @@ def _weighted(f, weight, q, breaks=()):
     edges, parts = _edges(f, q, 13.0, breaks), []
     for some in q.reshape(-1).split(256):
         root = torch.sqrt(some)
-        z, w = _z_rule((root,), (edges,))
+        z, w = _z_rule((root,), (edges,), breaks)
         parts.append((w*weight(z)*f(root[:, None]*z)).sum(-1))
     return (torch.cat(parts) if parts else q).reshape(q.shape).to(dtype)
 
 
-def _hermite(f, q, edges, order):
+def _hermite(f, q, edges, order, breaks):
     """E f(sqrt(q) z) h_k(z) for k < order, h_k the normalised Hermite polynomials; and E f^2."""
     root = torch.sqrt(q)
-    z, w = _z_rule((root,), (edges,))
+    z, w = _z_rule((root,), (edges,), breaks)
     values = f(root[..., None]*z)
     weighted = w*values
     below, here, found = torch.zeros_like(z), torch.ones_like(z), []
@@ -108,18 +118,13 @@ def _hermite(f, q, edges, order):
     return torch.stack(found, dim=-1), (weighted*values).sum(-1)
 
 
-def _mehler(f, g, q1, q2, c, edges, order):
-    """The series to `order` terms, and whether its remainder is below 1e-12 of sqrt(E f^2 E g^2)."""
-    a, m_f = _hermite(f, q1, edges[0], order)
-    b, m_g = _hermite(g, q2, edges[1], order)
+def _mehler(f, g, q1, q2, c, edges, order, breaks):
+    """The series to `order` terms, and whether its remainder is below 1e-14 of sqrt(E f^2 E g^2)."""
+    a, m_f = _hermite(f, q1, edges[0], order, breaks)
+    b, m_g = _hermite(g, q2, edges[1], order, breaks)
     left = ((m_f - (a*a).sum(-1)).abs()*(m_g - (b*b).sum(-1)).abs()).sqrt()
     powers = torch.cat([torch.ones_like(c)[:, None], c[:, None].expand(-1, order - 1).cumprod(-1)], dim=-1)
-    return (a*b*powers).sum(-1), (c.abs()**order*left <= 1e-12*(m_f*m_g).sqrt()).detach()
-
-
-def _jumps(x):
-    """The slope of a function that jumps, which is no function."""
-    raise NotImplementedError("no gradient in c: the function jumps, and its kernel has no closed form")
+    return (a*b*powers).sum(-1), (c.abs()**order*left <= 1e-14*(m_f*m_g).sqrt()).detach()
 
 
 def _plane(f, g, q1, q2, c, edges_f, edges_g, breaks):
@@ -127,19 +132,18 @@ def _plane(f, g, q1, q2, c, edges_f, edges_g, breaks):
     if edges_f.numel() + edges_g.numel() > 600:
         return c*torch.nan
     r1, r2, s = q1.sqrt(), q2.sqrt(), ((1 - c)*(1 + c)).sqrt()
-    with torch.no_grad():
-        own = [edges_f/r1, torch.linspace(-13.0, 13.0, 27, dtype=c.dtype, device=c.device)]
-        if c != 0:  # a kink of g is smoothed over a width s
-            beside = s*2.0**torch.arange(-2, 20, dtype=c.dtype, device=c.device)
-            own += [edges_g/(r2*c)] + [(b/r2 + side*beside)/c for b in (0.0, *breaks) for side in (-1, 1)]
-        z, w = _panels(torch.unique(torch.cat(own).clamp(-13.0, 13.0)))
-        base = torch.linspace(-9.0, 9.0, 10, dtype=c.dtype, device=c.device)
+    own = [edges_f/r1, torch.linspace(-13.0, 13.0, 27, dtype=c.dtype, device=c.device)]
+    if c != 0:  # a kink of g is smoothed over a width s
+        beside = s*2.0**torch.arange(-2, 20, dtype=c.dtype, device=c.device)
+        own += [edges_g/(r2*c)] + [(b/r2 + side*beside)/c for b in (0.0, *breaks) for side in (-1, 1)]
+    ends = _moving(torch.cat(own), [b/r1 for b in breaks])
+    z, w = _panels(ends[torch.cat([ends.new_ones(1), torch.diff(ends)]) > 0])
+    base = torch.linspace(-9.0, 9.0, 10, dtype=c.dtype, device=c.device)
     fw, total = f(r1*z)*w*torch.exp(-z*z/2), 0.0
     for some, weighted in zip(z.split(128), fw.split(128)):
-        with torch.no_grad():
-            cuts = ((edges_g/r2 - c*some[:, None])/s).clamp(-9.0, 9.0)
-            t, wt = _panels(torch.sort(torch.cat([cuts, base.expand(some.numel(), 10)], dim=-1)).values)
-            wt = wt*torch.exp(-t*t/2)
+        cuts = ((edges_g/r2 - c*some[:, None])/s).clamp(-9.0, 9.0)
+        t, wt = _panels(torch.sort(torch.cat([cuts, base.expand(some.numel(), 10)], dim=-1)).values)
+        wt = wt*torch.exp(-t*t/2)
         total = total + weighted @ (g(r2*(c*some[:, None] + s*t))*wt).sum(-1)
     return total/6.283185307179586
 
@@ -147,30 +151,33 @@ def _plane(f, g, q1, q2, c, edges_f, edges_g, breaks):
 def _pair(f, g, df, dg, q1, q2, c, breaks=()):
     """E f(u) g(v) for variances q1, q2 and correlation c: sum of a_k(q1) b_k(q2) c^k (Mehler), in float64.
 
-    The part left out is at most |c|^N sqrt((E f^2 - sum a_k^2)(E g^2 - sum b_k^2)); where that is not below 1e-12
+    The part left out is at most |c|^N sqrt((E f^2 - sum a_k^2)(E g^2 - sum b_k^2)); where that is not below 1e-14
     of sqrt(E f^2 E g^2) with N = 128 the pair is integrated over the plane. c = 1 and c = -1 are one-variable
-    expectations, and the derivative in c is there sqrt(q1 q2) E f'(u) g'(v) (Price).
+    expectations, and the derivative in c is there sqrt(q1 q2) E f'(u) g'(v) (Price). Of functions that jump df and
+    dg are None; their derivative in c is not given at c = 1 and c = -1: NaN.
     """
     q1, q2, c = torch.broadcast_tensors(q1, q2, c)
     dtype, shape = c.dtype, c.shape
     q1, q2, c = (value.to(torch.float64).reshape(-1) for value in (q1, q2, c))
     out = torch.full_like(c, float("nan"))
     edges = _edges(f, q1, 13.0, breaks), _edges(g, q2, 13.0, breaks)
-    edge = (c.abs() == 1).detach()
+    edge, jumping = (c.abs() == 1).detach(), df is None or dg is None
     if bool(edge.any()):
         side = c[edge].detach()
         r1, r2 = q1[edge].sqrt(), q2[edge].sqrt()*side
-        z, w = _z_rule((r1, r2), edges)
+        z, w = _z_rule((r1, r2), edges, breaks)
         u, v = r1[:, None]*z, r2[:, None]*z
         value = (w*f(u)*g(v)).sum(-1)
-        if c.requires_grad:
+        if jumping:
+            value = value + 0*(1 - c[edge]*side).sqrt()
+        elif c.requires_grad:
             value = value + (c[edge] - side)*r1*r2.abs()*(w*df(u)*dg(v)).sum(-1)
         out = out.index_put((edge.nonzero()[:, 0],), value)
     todo = (~edge).nonzero()[:, 0]
-    for order in (32, 128):
+    for order in (48, 128):
         kept = []
         for i in todo.split(max(1, 4096//order)):
-            value, good = _mehler(f, g, q1[i], q2[i], c[i], edges, order)
+            value, good = _mehler(f, g, q1[i], q2[i], c[i], edges, order, breaks)
             out = out.index_put((i[good],), value[good])
             kept.append(i[~good])
         todo = torch.cat(kept) if kept else todo
@@ -182,9 +189,10 @@ def _pair(f, g, df, dg, q1, q2, c, breaks=()):
         coarse = _edges(f, q1, 13.0, breaks, octaves), _edges(g, q2, 13.0, breaks, octaves)
         found = []
         for i in todo:
-            fixed = c[i].detach()
+            fixed = c[i] if jumping else c[i].detach()
             value = _plane(f, g, q1[i], q2[i], fixed, *coarse, breaks)
-            if c.requires_grad:  # Price; halfway between c and its copy, so that the second derivative is right too
+            if c.requires_grad and not jumping:
+                # Price; halfway between c and its copy, so that the second derivative is right too
                 slope = _plane(df, dg, q1[i], q2[i], (c[i] + fixed)/2, *coarse, breaks)
                 value = value + (c[i] - fixed)*(q1[i]*q2[i]).sqrt()*slope
             found.append(value)

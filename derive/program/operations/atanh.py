@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import sympy
+from flint import acb, arb
 
 from derive.program.balls import NOWHERE, meets_real_cut
 from derive.program.operation import Operation
+
+
+def _ball(args: tuple[acb, ...], analytic: bool) -> acb:
+    """On the real line between the cuts the value is real, which the complex function does not say."""
+    z = args[0]
+    if z.imag.is_zero() and abs(z.real) < arb(1):
+        return acb(z.real.atanh())
+    return NOWHERE if analytic and meets_real_cut(z, -1, 1) else z.atanh()
+
 
 OPERATION = Operation(
     name="atanh",
@@ -14,7 +24,7 @@ OPERATION = Operation(
     domain="-1 < x < 1",
     build=sympy.atanh,
     head=sympy.atanh,
-    ball=lambda args, analytic: NOWHERE if analytic and meets_real_cut(args[0], -1, 1) else args[0].atanh(),
+    ball=_ball,
     exact=lambda mp, x: mp.atanh(x),
     backends={
         "numpy": "np.arctanh({0})",
