@@ -1,6 +1,6 @@
 """(gamma, c, q, chi) through 100 layers on a 100 x 10 grid, against the quad/dblquad recursion of research code.
 
-    python benchmarks/bias.py [--steps 20]
+    python benchmarks/bias.py [--steps 60]
 
 The loop is timed on layers of nodes spread evenly over the grid and over depth, and scaled to all; each also says how
 far the grid's next drift ratio is from the loop's. The grid is asked for after derivation, tables of the block
@@ -40,7 +40,7 @@ def by_quadrature(phi, slope, q: float, k: float, w2: float, b2: float) -> tuple
 def main() -> None:
     """Print seconds and ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=20, help="layers timed of the loop")
+    parser.add_argument("--steps", type=int, default=60, help="layers timed of the loop")
     given = parser.parse_args()
     functions = {
         "relu": (lambda x: max(x, 0.0), lambda x: float(x > 0)),

@@ -13,6 +13,7 @@ from sympy import Expr
 
 from derive.activation.pieces import piece_function
 from derive.depth.grid_panels import Panels, distinct, gauss, nodes, refined
+from derive.program.evaluate import plan
 from derive.records import Unsupported
 
 OCTAVES = 2.0 ** np.arange(-24, 24)
@@ -59,8 +60,13 @@ def float_function(body: Expr, values: Mapping[str, Any]) -> FloatFunction:
         f = piece_function(body, given)
         breaks = [float(b.mid()) for b in f.breaks]
 
+        runs = [(plan(program), [flint.acb(f.values[name]) for name in program.inputs[1:]]) for program in f.programs]
+
         def value(x: float, piece: int) -> float:
-            found = f.value(piece, flint.acb(x), False).real
+            run, parameters = runs[piece]
+            found = run([flint.acb(x), *parameters])[0].real
+            if not found.is_finite():
+                found = f.value(piece, flint.acb(x), False).real
             if found.rad() > DIGITS * abs(found.mid()):  # log(1 + x^2) at a small x: it cancels
                 with flint.ctx.workprec(256):
                     found = f.value(piece, flint.acb(x), False).real
@@ -108,11 +114,11 @@ class Moment:
             found = self.table(np.log(v))
         return np.exp(found) if self.positive else found
 
-    def derivative(self, v: np.ndarray) -> np.ndarray:
-        """d/dv."""
+    def derivative(self, v: np.ndarray, value: np.ndarray | None = None) -> np.ndarray:
+        """d/dv; `value` is the moment there, where it is known."""
         with np.errstate(divide="ignore", invalid="ignore"):
             found = self.slope(np.log(v)) / v
-        return found * self(v) if self.positive else found
+        return found * (self(v) if value is None else value) if self.positive else found
 
     @property
     def range(self) -> tuple[float, float]:

@@ -23,7 +23,8 @@ RULE = np.polynomial.legendre.leggauss(12)
 DEGREE_S, DEGREE_D, DEGREE_V, DEGREE_T = 15, 15, 15, 20
 DEEPEST = 7
 SETTLED, MOST_POINTS = 1e-10, 2000
-"""Of two steps of a trapezoidal rule against the largest value at the same variance, and the points on one side beyond which it is given up."""
+"""Of two steps of a trapezoidal rule against the largest value at the same variance, and the points on one side beyond
+which it is given up."""
 TOLERANCE, ROUGH = 3e-12, 1e-9
 """Of the last coefficients of R in t, and of J in log d, against the largest value at the same variance."""
 
@@ -60,12 +61,16 @@ class GapTable:
         count = self.coefficients.shape[2]
         row, across = Panels(self.edges_v, self.coefficients).locate(np.log(v))
         column, along = Panels(self.edges_t, self.coefficients).locate(t)
-        first = np.polynomial.chebyshev.chebvander(across, self.coefficients.shape[1] - 1)
-        second = np.polynomial.chebyshev.chebvander(along, self.coefficients.shape[3] - 1)
-        found, panel = np.empty(len(v)), row * count + column
-        for p in np.flatnonzero(np.bincount(panel)):
-            here = np.flatnonzero(panel == p)
-            found[here] = ((first[here] @ self.coefficients[p // count, :, p % count]) * second[here]).sum(1)
+        order = np.argsort(row * count + column, kind="stable")
+        panel = (row * count + column)[order]
+        vander, (_, degree, _, deep) = np.polynomial.chebyshev.chebvander, self.coefficients.shape
+        first, second = vander(across[order], degree - 1).T, vander(along[order], deep - 1).T
+        sums, found = np.empty(len(v)), np.empty(len(v))
+        ends = [0, *(np.flatnonzero(np.diff(panel)) + 1), len(v)]
+        for start, end in pairwise(ends):
+            square = self.coefficients[panel[start] // count, :, panel[start] % count]
+            np.einsum("kn,kn->n", square.T @ first[:, start:end], second[:, start:end], out=sums[start:end])
+        found[order] = sums
         return found / t**self.jumps
 
 

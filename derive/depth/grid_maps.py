@@ -156,7 +156,7 @@ class TemplateMaps:
         inner = {**known, **{s: self.moment(part)(laws[s]) for s, part in pairs}}
         total = plain(self._partial(flat, Q), inner, self.values)
         for s, part in pairs:
-            change = self.moment(part).derivative(laws[s]) * self._slope(part.cov[0, 0], known)
+            change = self.moment(part).derivative(laws[s], inner[s]) * self._slope(part.cov[0, 0], known)
             total = total + plain(self._partial(flat, s), inner, self.values) * change
         return total
 

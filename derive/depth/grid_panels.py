@@ -102,7 +102,7 @@ class Panels:
 
 
 def clenshaw(panel: np.ndarray, local: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """Sum of c[panel, k] T_k(local); for coefficients (panels, degree). In pieces that stay in the processor's cache."""
+    """Sum of c[panel, k] T_k(local); for coefficients (panels, degree); by pieces that stay in the cache."""
     columns = np.ascontiguousarray(coefficients.T)
     panel, local = np.broadcast_arrays(panel, local)
     where, x = panel.ravel(), local.ravel()

@@ -69,7 +69,7 @@ class LargestMoment:
     def __call__(self, v: Any) -> Any:
         return self._mean(v, lambda z, p, d: p)
 
-    def derivative(self, v: Any) -> Any:
+    def derivative(self, v: Any, value: Any = None) -> Any:
         """d/dv, by the density's: no derivative of f."""
         k = self.k
 
