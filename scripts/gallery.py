@@ -34,6 +34,8 @@ signal explodes, where there is one. The lower panels show one layer's maps, on 
 such a point, with staircases from layer to layer.
 
 `theory("tanh").phase().plot("tanh.svg")` and `eoc phase tanh --plot tanh.svg` draw the upper panels.
+
+[Guessing bias in pictures](guessing-bias.md): its phases, depth, class fractions and gradients.
 """
 
 

@@ -157,14 +157,30 @@ class GuessingBias:
         rate = critical_correlation(phi, {**values, "q": exact(q, "q"), "sigma_w": w})
         return int(rate.exponent), 1 / float(rate.prefactor)
 
-    def phase(self, sigma_w: Any = (0.5, 3), sigma_b: Any = (0, 1), n: int = 100, q0: float = 1, **given: Any) -> Any:
-        """Phases over a rectangle: a BiasDiagram of arrays with `.plot(path)`."""
+    def phase(
+        self,
+        sigma_w: Any = (0.5, 3),
+        sigma_b: Any = (0, 1),
+        n: int = 100,
+        q0: float = 1,
+        layers: int | None = None,
+        **given: Any,
+    ) -> Any:
+        """Phases over a rectangle: a BiasDiagram of arrays with `.plot(path)`.
+
+        layers  draw the contours of gamma at this depth, from centred data, instead of those of the limit: where every
+                node's limit is infinite (ReLU), depth still tells them apart
+        """
         from derive.show.bias import BiasDiagram
         from derive.show.phase import axis
 
         w, b = axis(sigma_w, n, "sigma_w", positive=True), axis(sigma_b, n, "sigma_b")
         grid: BiasGrid = bias_grid(self._maps(given), w, b, float(q0))
-        return BiasDiagram(grid, repr(self.theory.block))
+        if layers is None:
+            return BiasDiagram(grid, repr(self.theory.block))
+        columns, rows = np.meshgrid(w, b)
+        found = self.depth(layers, columns, rows, **given)
+        return BiasDiagram(grid, repr(self.theory.block), layers, found.c[-1])
 
     def line(self, gamma: Any = 1) -> tuple[Result, Result]:
         """(sigma_w^2, sigma_b^2) as functions of q on the line where a deep stack settles at this gamma.
