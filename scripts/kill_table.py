@@ -23,6 +23,9 @@ from verify.wrong_code import code_kills
 
 ROOT = Path(__file__).resolve().parents[1]
 ACTIVATIONS, BLOCKS = ("relu", "gelu", "tanh", "elu"), ("dense >> relu >> maxpool(2)", "dense >> relu >> dropout(0.3)")
+DEEP = {"depth_variance": "relu", "guessing_bias": "relu", "guessing_law": "relu", "finite_width": "tanh"}
+OWN = ("finite_width", "guessing_law")
+"""Checks of depth whose mutants are no maps repeated in every layer."""
 SINGLE = ("block_moments", "block_maps", "block_gain")
 HEAD = """# Kill table
 
@@ -55,10 +58,15 @@ def outcomes() -> Iterable[tuple[str, Outcome]]:
         what = change.rpartition(": ")[2]
         check = "emitted_function" if quantity == "activation" else "emitted_maps"
         yield "relu", (f"in code: {what}", check, witness)
-    for name, text in (("depth_variance", "relu"), ("guessing_bias", "relu"), ("finite_width", "tanh")):
+    for name, text in (
+        ("depth_variance", "relu"),
+        ("guessing_bias", "relu"),
+        ("guessing_law", "relu"),
+        ("finite_width", "tanh"),
+    ):
         deep = checks()[name]
         for mutant, witness in depth_kills(subject(text), deep):
-            kind = mutant.name if name == "finite_width" else f"in every layer: {kind_of(mutant.name)}"
+            kind = mutant.name if name in OWN else f"in every layer: {kind_of(mutant.name)}"
             yield text, (kind, name, witness or listed(deep, mutant.name))
 
 

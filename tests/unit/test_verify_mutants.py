@@ -7,8 +7,9 @@ import torch
 
 from verify.checking import Sampled, checks
 from verify.engine import run
-from verify.judge import Verdict
-from verify.mutants import depth_kills, kills, mutants
+from verify.judge import Verdict, judge
+from verify.mutants import depth_kills, kills, mutants, wrong_laws
+from verify.stream import stream
 from verify.subject import subject
 from verify.wrong_code import code_kills, code_mutants
 
@@ -91,6 +92,28 @@ def test_a_drift_ratio_one_per_cent_off_is_refuted():
     found = depth_kills(subject("relu", seed=0), checks()["guessing_bias"])
     first = {mutant.name: witness for mutant, witness in (next(found), next(found))}
     assert first == {"1 % too large": "weight-free networks", "1 % too small": "weight-free networks"}
+
+
+def test_a_law_of_the_class_fraction_twenty_per_cent_off_is_refuted():
+    made, check, points = subject("relu", seed=0), checks()["guessing_law"], {}
+    wrong_ones = {m.name: replace(made, theory=m.theory) for m in wrong_laws(made.theory)}
+    for name, wrong in {"truth": made, **wrong_ones}.items():
+        (claim,) = check.claims(wrong)
+        points[name] = claim.points
+    columns = claim.witnesses[0].draw([stream(0, 0, k) for k in range(20)]).values.T.tolist()
+    for name, found in points.items():
+        verdicts = [
+            judge(column, float(p.predicted.mid), float(p.predicted.rad), p.scale, 100).verdict
+            for column, p in zip(columns, found, strict=True)
+        ]
+        assert (Verdict.FAILS in verdicts) == (name != "truth"), name
+        assert name != "truth" or set(verdicts) == {Verdict.HOLDS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("activation", ["tanh", "gelu"])
+def test_every_wrong_law_of_the_class_fraction_is_refuted(activation):
+    recursion_is_watched(activation, "guessing_law", 4)
 
 
 @pytest.mark.slow
