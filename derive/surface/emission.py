@@ -18,16 +18,19 @@ from derive.emit.mixtures import mixtures
 from derive.emit.quadratures import Wrapper, quadratures
 from derive.emit.surrogates import surrogates
 from derive.gaussian import numbers
+from derive.gaussian.forms import canonical
 from derive.gaussian.node import GaussianE
 from derive.program.symbols import DELTA, K
 from derive.records import Kind, Unsupported
 from derive.surface.emission_series import series_function
 from derive.surface.kept import kept_text
+from derive.surface.measured import ENOUGH, error_of_text, form_for_code, integrable
+from derive.surface.near_zero import near_zero
 from derive.surface.open_nodes import OpenNodes, by_order_statistics
 from derive.surface.partials import stated
 from derive.surface.results import resolve
 from derive.surface.series import SeriesResult
-from derive.surface.small import SMALL_BACKENDS, careful_functions, careful_parts, careful_text
+from derive.surface.small import SMALL_BACKENDS, Careful, careful_functions, careful_parts, careful_text
 from derive.surface.surrogates import Box, box_of
 
 if TYPE_CHECKING:
@@ -56,9 +59,11 @@ def activation_code(phi: Activation, backend: str) -> str:
     kinks = ", ".join(formula_text(b) for b in breakpoints(normal_form(phi.expr)))
     at = f" At the kinks x = {kinks} it takes the value of the branch that holds there." if kinks else ""
     functions = (
-        EmittedFunction("phi", phi.expr, ("x",), phi.parameters, f"phi(x) = {phi.formula.text}\n\n{shapes(backend)}"),
         EmittedFunction(
-            "dphi", slope.expr, ("x",), phi.parameters, f"phi'(x) away from kinks.{at}\n\n{shapes(backend)}"
+            "phi", near_zero(phi.expr), ("x",), phi.parameters, f"phi(x) = {phi.formula.text}\n\n{shapes(backend)}"
+        ),
+        EmittedFunction(
+            "dphi", near_zero(slope.expr), ("x",), phi.parameters, f"phi'(x) away from kinks.{at}\n\n{shapes(backend)}"
         ),
     )
     text = emit(functions, backend, f"The activation {phi.name} and its derivative.")
@@ -88,7 +93,8 @@ def results_code(
             functions += inner
             sums.append(wrapper)
             continue
-        closed, open_nodes = _parts(result)
+        found = _careful(result, backend)
+        closed, open_nodes = _parts(result, backend, measured=found is None)
         only = backends()[backend].only
         if only and str(result.kind) not in only:
             raise Unsupported(
@@ -98,7 +104,6 @@ def results_code(
             )
         if not open_nodes:
             made = _closed_function(name, result, closed, backend)
-            found = careful_parts(result, backend) if backend in SMALL_BACKENDS else None
             if found is None:
                 functions.append(made)
                 continue
@@ -130,13 +135,28 @@ def results_code(
     return text
 
 
-def _parts(result: Result) -> tuple[Expr, tuple[Expr, ...]]:
-    """The formula with closed nodes substituted, and the parts that stay open."""
+def _careful(result: Result, backend: str) -> Careful | None:
+    """The parts of a result that is integrated where its closed form cancels; None where that does not keep digits."""
+    found, node = careful_parts(result, backend) if backend in SMALL_BACKENDS else None, result.template
+    if found is None or not isinstance(node, GaussianE) or node != canonical(node) or not integrable(node):
+        return found
+    closed = resolve(node, code=True)
+    if closed.has(GaussianE):
+        return None
+    made = _closed_function("value", result, closed, "numpy")
+    text = emit(tuple(careful_functions(made, found, result)), "numpy", "")
+    kept = error_of_text(node, closed, f"{text}\n\n{careful_text([(made, found)], 'numpy')}", "value") <= ENOUGH
+    return found if kept else None
+
+
+def _parts(result: Result, backend: str, measured: bool) -> tuple[Expr, tuple[Expr, ...]]:
+    """The formula with closed nodes substituted, and the parts that stay open; in forms that were `measured`."""
     if not any(_names(result)):
         raise Unsupported(f"{result.title or 'the result'} has no arguments left", instead=".number()")
     if result.kind is Kind.DIVERGENT:
         raise Unsupported(f"{result.title or 'the result'} is infinite", why="; ".join(result.notes))
-    closed = resolve(by_order_statistics(result.template), code=True)
+    choice = partial(form_for_code, integrates=backend in quadratures()) if measured and backend != "mpmath" else None
+    closed = resolve(by_order_statistics(result.template), code=True, choice=choice)
     if any(not node.mean.is_zero_matrix for node in closed.atoms(GaussianE)):
         raise Unsupported("code for an expectation with a shifted mean and no closed form", instead=".number()")
     return closed, numbers.outermost(closed)

@@ -14,6 +14,7 @@ from derive.gaussian.node import GaussianE, single
 from derive.program.operations.correlation import Correlation
 from derive.program.symbols import DELTA, K, X
 from derive.records import Unsupported
+from derive.surface.near_zero import near_zero
 from derive.surface.results import resolve
 from derive.surface.surrogates import Box, quick
 
@@ -94,7 +95,7 @@ class OpenNodes:
     def _function(self, name: str, body: Expr) -> str:
         """Emits a function of x; returns the text that calls it with the parameters it has."""
         own = tuple(sorted(s.name for s in body.free_symbols if s.name in self.keywords))
-        self.functions.append(EmittedFunction(name, body, ("x",), own))
+        self.functions.append(EmittedFunction(name, near_zero(body), ("x",), own))
         return f"lambda x: {name}(x{''.join(f', {p}={p}' for p in own)})"
 
     def _law(self, expr: Expr, target: str, name: str) -> str:

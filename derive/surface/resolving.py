@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sympy import Derivative, Expr
 
 from derive.gaussian import numbers
 from derive.gaussian.forms import open_slope, slope_form
+from derive.gaussian.node import GaussianE
+
+Choice = Callable[[GaussianE, Expr], Expr | None]
 
 
-def resolve(expr: Expr, *, code: bool = False, slopes: bool = False) -> Expr:
+def resolve(expr: Expr, *, code: bool = False, slopes: bool = False, choice: Choice | None = None) -> Expr:
     """The expression with every closed node substituted, in K and Delta for pairs.
 
     Of an open node in one variable the part that is closed is taken out. With `code`, nodes stay whole that floating
     point had better integrate: open ones, and those whose closed form loses digits. With `slopes`, d/dq of an open node
-    stays as such, which is shorter than the sum of expectations it is.
+    stays as such, which is shorter than the sum of expectations it is. `choice` says what stands for a node with a
+    closed form; None leaves it whole.
     """
     replaced = {}
     for part in numbers.outermost(expr):
         node = part.expr if isinstance(part, Derivative) else part
         closed = None if code and numbers.cancels(node) else numbers.closed_form(node)
+        if closed is not None and choice is not None:
+            closed = choice(node, closed)
         if closed is None:
             partial = None if code or isinstance(part, Derivative) else numbers.partial_form(node)
             written = isinstance(part, Derivative) and not slopes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy
 from flint import acb, arb
 
@@ -9,7 +11,7 @@ from derive.program.balls import NOWHERE, meets_real_cut
 from derive.program.operation import Operation
 
 
-def _ball(args: tuple[acb, ...], analytic: bool) -> acb:
+def _ball(args: list[Any], analytic: bool) -> Any:
     """On the real line between the cuts the value is real, which the complex function does not say."""
     z = args[0]
     if z.imag.is_zero() and abs(z.real) < arb(1):

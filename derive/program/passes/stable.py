@@ -12,6 +12,7 @@ def stabilise(program: Program) -> Program:
     """The program with
 
     log(1 + exp a) -> softplus a, log(1 + a) -> log1p a, exp a - 1 -> expm1 a,
+    log(k cosh a) -> |a| + softplus(-2|a|) + log(k/2) for a positive number k,
     exp a - exp b -> one operation of a, b and a - b, 1/(1 + exp(-a)), exp a/(1 + exp a) -> sigmoid a,
     1 +- erf a, 2 - erfc a -> erfc, 1 - erfc a -> erf a, 1 - Phi a -> Phi(-a), 1 - sigmoid a -> sigmoid(-a),
     1 - cos a -> 2 sin(a/2)**2, 1 - tanh(a)**2 -> sech(a)**2,
@@ -122,14 +123,37 @@ def _two_exponentials(builder: Builder, rest: tuple[int, ...], a: int, other: in
     """other - rest*exp(a) with other = rest*exp(b), as one term."""
     for name, other_rest, b in _factored(builder, other):
         if name == "exp" and normal_product(builder, rest) == normal_product(builder, other_rest):
-            apart = signed_terms(builder, b, 1) + signed_terms(builder, a, -1)
-            terms = _cancelled(apart)
-            if len(terms) == len(apart):  # nothing in common: their difference may be infinity less infinity
+            difference = _less(builder, b, a)
+            if difference is None:  # nothing in common: their difference may be infinity less infinity
                 continue
-            plus, minus = (tuple(term for sign, term in terms if sign == wanted) for wanted in (1, -1))
-            difference = builder.signed_sum(plus, minus)
             return 1, builder.mul((*rest, builder.put("exp_difference", b, a, difference)))
     return None
+
+
+def _less(builder: Builder, b: int, a: int) -> int | None:
+    """b - a where they share a term, or are a common factor times sums that do; else None."""
+    apart = signed_terms(builder, b, 1) + signed_terms(builder, a, -1)
+    terms = _cancelled(apart)
+    if len(terms) < len(apart):
+        plus, minus = (tuple(term for sign, term in terms if sign == wanted) for wanted in (1, -1))
+        return builder.signed_sum(plus, minus)
+    for rest, inner in _sums_in(builder, b):
+        for other_rest, other in _sums_in(builder, a):
+            if normal_product(builder, rest) == normal_product(builder, other_rest):
+                found = _less(builder, inner, other)
+                if found is not None:
+                    return builder.mul((*rest, found))
+    return None
+
+
+def _sums_in(builder: Builder, index: int) -> list[tuple[tuple[int, ...], int]]:
+    """The ways to write a product as other factors times a sum."""
+    item = builder.instructions[index]
+    if item.operation == "neg":
+        return [((builder.literal(Fraction(-1)), *rest), inner) for rest, inner in _sums_in(builder, item.args[0])]
+    factors = item.args if item.operation == "mul" else ()
+    sums = [i for i, factor in enumerate(factors) if builder.instructions[factor].operation in ("add", "sub")]
+    return [(factors[:i] + factors[i + 1 :], factors[i]) for i in sums]
 
 
 def _cancelled(terms: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -144,9 +168,12 @@ def _cancelled(terms: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _same_product(builder: Builder, factors: tuple[int, ...], other: int) -> bool:
-    item = builder.instructions[other]
-    other_factors = item.args if item.operation == "mul" else (other,)
-    return normal_product(builder, factors) == normal_product(builder, other_factors)
+    return normal_product(builder, factors) == normal_product(builder, _factors(builder, other))
+
+
+def _factors(builder: Builder, index: int) -> tuple[int, ...]:
+    item = builder.instructions[index]
+    return item.args if item.operation == "mul" else (index,)
 
 
 def normal_product(builder: Builder, factors: tuple[int, ...]) -> tuple[Fraction, tuple[int, ...]]:
@@ -186,6 +213,11 @@ def _log(builder: Builder, argument: int) -> int | None:
     exponent = _logistic_argument(builder, argument)
     if exponent is not None:
         return builder.put("softplus", exponent)
+    coefficient, factors = normal_product(builder, _factors(builder, argument))
+    if len(factors) == 1 and builder.instructions[factors[0]].operation == "cosh" and coefficient > 0:
+        size = builder.put("abs", builder.instructions[factors[0]].args[0])
+        more = builder.put("softplus", builder.mul((builder.literal(Fraction(-2)), size)))
+        return builder.add((size, more, builder.put("log", builder.literal(coefficient / 2))))
     rest = _one_plus(builder, argument)
     return None if rest is None else builder.put("log1p", rest)
 
