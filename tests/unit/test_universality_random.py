@@ -89,5 +89,5 @@ def test_verdicts_hold(seed):
 @pytest.mark.timeout(3600)
 def test_two_hundred_verdicts_hold():
     names = [check(seed) for seed in range(200)]
-    assert names.count("open") < 60  # refusals: waves beside functions without closed forms, at large variance
+    assert names.count("open") < 30  # refusals: waves beside functions without closed forms, at large variance
     assert {"zero", "half-stable", "none"} <= set(names)
