@@ -21,6 +21,7 @@ from verify.subject import Subject
 from verify.work import PILOT
 from verify.wrong import RememberingTheory, WrongResult, WrongTheory
 from verify.wrong_forms import wrong_forms
+from verify.wrong_laws import wrong_laws
 from verify.wrong_widths import wrong_depths
 
 MOST_TERMS = 4
@@ -65,7 +66,7 @@ def mutants(subject: Subject, forms: bool = False) -> Iterator[Mutant]:
         yield Mutant(name, "at", WrongTheory(theory, "at", question))
     if subject.of == "activation":
         yield from _wrong_ratios(subject, theory, forms)
-        yield from wrong_laws(theory)
+        yield from (Mutant(name, "guessing_law", wrong) for name, wrong in wrong_laws(theory))
         wrong_ones = wrong_depths(subject.theory, subject.parameters)
         yield from (Mutant(name, "finite_width", wrong) for name, wrong in wrong_ones)
 
@@ -77,20 +78,6 @@ def _wrong_ratios(subject: Subject, theory: Any, forms: bool) -> Iterator[Mutant
         if _differs(subject, bias.ratio_map, wrong):
             changed = WrongTheory(bias, "ratio_map", wrong)
             yield Mutant(name, "guessing_bias", WrongTheory(theory, "guessing_bias", changed))
-
-
-def wrong_laws(theory: Any) -> Iterator[Mutant]:
-    """The law of the class fractions at another drift ratio than the map's."""
-    bias = theory.guessing_bias
-    changes: dict[str, Callable[[Any], Any]] = {
-        "drift ratio 20 % too large": lambda gamma: gamma * 6 / 5,
-        "drift ratio 20 % too small": lambda gamma: gamma * 4 / 5,
-        "the correlation for the drift ratio": lambda gamma: gamma / (1 + gamma),
-        "the root for the drift ratio": lambda gamma: gamma**0.5,
-    }
-    for name, change in changes.items():
-        changed = WrongTheory(bias, "classes", lambda gamma, k=2, change=change: bias.classes(change(gamma), k))
-        yield Mutant(name, "guessing_law", WrongTheory(theory, "guessing_bias", changed))
 
 
 def kills(subject: Subject, checks: Mapping[str, Check], forms: bool = False) -> Iterator[tuple[Mutant, str, str]]:

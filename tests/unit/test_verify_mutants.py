@@ -8,10 +8,11 @@ import torch
 from verify.checking import Sampled, checks
 from verify.engine import run
 from verify.judge import Verdict, judge
-from verify.mutants import depth_kills, kills, mutants, wrong_laws
+from verify.mutants import depth_kills, kills, mutants
 from verify.stream import stream
 from verify.subject import subject
 from verify.wrong_code import code_kills, code_mutants
+from verify.wrong_laws import wrong_laws
 
 torch.set_num_threads(1)
 
@@ -96,7 +97,7 @@ def test_a_drift_ratio_one_per_cent_off_is_refuted():
 
 def test_a_law_of_the_class_fraction_twenty_per_cent_off_is_refuted():
     made, check, points = subject("relu", seed=0), checks()["guessing_law"], {}
-    wrong_ones = {m.name: replace(made, theory=m.theory) for m in wrong_laws(made.theory)}
+    wrong_ones = {name: replace(made, theory=wrong) for name, wrong in wrong_laws(made.theory)}
     for name, wrong in {"truth": made, **wrong_ones}.items():
         (claim,) = check.claims(wrong)
         points[name] = claim.points
