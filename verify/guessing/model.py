@@ -80,6 +80,8 @@ class BiasReport:
         left, right, pull = figure.subplots(1, 3)
         at = np.arange(1, len(self.layers) + 1)
         left.errorbar(at, [r.c_bar for r in self.layers], [r.error for r in self.layers], marker="o", capsize=2)
+        for axes in (left, pull):
+            axes.locator_params(axis="x", integer=True)
         left.set(xlabel="layer", ylabel="mean correlation c = γ/(1+γ)")
         right.hist(self.largest, bins=20, range=(0, 1))
         right.axvline(1 / self.fractions.shape[1], color="grey", linestyle="dashed")
