@@ -25,8 +25,9 @@ class PhaseGrid:
     q             the fixed point that q0 is attracted to: 0 where the variance vanishes, inf where it is unbounded
     count         the number of positive, finite fixed points
     fixed_points  all of them, ascending in the last axis, padded with NaN
-    separatrix    the variance above which the signal leaves the attractor's basin upwards; inf where there is none,
-                  NaN where V is not resolved as far out as it may lie
+    separatrix    the variance above which the signal leaves the attractor's basin upwards; inf where there is none.
+                  Where q0 itself explodes: the fixed point below q0 from which on it does; NaN where every
+                  variance explodes, where V falls somewhere, or is not resolved as far out as it may lie
     chi           gradient gain at q (its limit where q is 0); NaN where q is inf
     chi_parallel  slope of V there
     c             the attracting correlation; NaN where q is not a positive fixed point, or pairs are not resolved
@@ -86,7 +87,7 @@ def phase_grid(maps: GridMaps, sigma_w: Array, sigma_b: Array, q0: float = 1.0) 
 
 
 def attractors(maps: GridMaps, found: Roots, w: Array, b: Array, q0: float) -> tuple[Array, Array, Array]:
-    """Where q0 is carried to (0, a fixed point, inf), its label, and the next fixed point above."""
+    """Where q0 is carried to (0, a fixed point, inf), its label, and the separatrix."""
     with np.errstate(invalid="ignore"):
         move = np.log(maps.variance(np.full(len(w), float(q0)), w, b) / q0)
         close = np.abs(found.q / q0 - 1) < 1e-12
@@ -100,7 +101,8 @@ def attractors(maps: GridMaps, found: Roots, w: Array, b: Array, q0: float) -> t
     label = np.select([np.isnan(q), q == 0, np.isinf(q)], [3, 0, 2], 1)
     with np.errstate(invalid="ignore"):
         edge = np.where(found.q > q[:, None] * (1 + 1e-9), found.q, np.inf).min(1)
-    return q, label, np.where(np.isinf(q) | np.isnan(q) | (np.isinf(edge) & found.open), np.nan, edge)
+    edge[np.isnan(q) | (np.isinf(edge) & found.open)] = np.nan
+    return q, label, np.where(np.isinf(q), np.where(found.rises & (below > 0), below, np.nan), edge)
 
 
 def _followed(maps: GridMaps, points: Array, w: Array, b: Array, q0: float, layers: int = 2000) -> Array:

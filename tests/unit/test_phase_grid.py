@@ -83,6 +83,29 @@ def test_silu_has_two_fixed_points_or_none():
     assert np.isinf(d.q[unbounded & (d.sigma_b > 0)[:, None]]).all()
 
 
+def test_silu_has_two_fixed_points_on_nine_percent_and_none_on_thirty():
+    """On sigma_w in [1/2, 2], sigma_b in [0, 1], by its cells' midpoints; three only beside the fold near sqrt 2."""
+    n, t = 200, theory("silu")
+    middle = (np.arange(n) + 0.5) / n
+    d = t.phase(sigma_w=0.5 + 1.5 * middle, sigma_b=middle)
+    assert abs((d.count == 2).mean() - 0.0946) < 2e-4
+    assert abs((d.count == 0).mean() - 0.2954) < 2e-4
+    two = d.count == 2
+    assert (d.separatrix[two] == d.fixed_points[..., 1][two]).all()  # also where q0 = 1 explodes
+    assert (two & (d.variance == 2)).sum() > 1000
+    assert np.isnan(d.separatrix[d.count == 0]).all()
+    assert 0 < (d.count == 3).sum() < 10
+
+
+@pytest.mark.slow
+def test_three_fixed_points_of_silu():
+    t = theory("silu")
+    point = t.at(sigma_w=1.41125, sigma_b=0.7275)
+    assert [f.stable for f in point.fixed_points] == [True, False, True]
+    d = t.phase(sigma_w=[1.41125, 1.42], sigma_b=[0.7275, 0.8])
+    assert np.allclose([float(f.q) for f in point.fixed_points], d.fixed_points[0, 0], rtol=1e-9)
+
+
 def test_a_pair_of_roots_between_two_points_of_the_scan_is_found():
     """Just below the fold of SiLU two roots lie closer than the scan's step."""
     t, b = theory("silu"), 0.3
