@@ -74,6 +74,7 @@ SECTIONS = (
     ("Layers", "derive/layers", lambda: described("derive.layers", "LAYER")),
     ("Backends", "derive/emit/backends", lambda: described("derive.emit.backends", "BACKEND")),
     ("Checks of `verify`", "verify/checks", lambda: described("verify.checks", "CHECK")),
+    ("Laws of weights that `verify` draws", "verify/weights", lambda: described("verify.weights", "LAW")),
     ("Commands", "derive/commands", lambda: described("derive.commands", "COMMAND")),
     ("Commands that need torch", "verify/commands", lambda: described("verify.commands", "COMMAND")),
 )

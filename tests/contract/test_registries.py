@@ -57,6 +57,7 @@ REGISTRIES = (
     Registry("derive.commands", "COMMAND", "test_commands_*.py"),
     Registry("verify.commands", "COMMAND", "test_verify_*.py"),
     Registry("verify.checks", "CHECK", "test_verify_*.py", walk="checks()"),
+    Registry("verify.weights", "LAW", "test_verify_weights.py", walk="laws()"),
 )
 ENTRIES = [(registry, name) for registry in REGISTRIES for name in registry.files]
 IDS = [f"{registry.package}.{name}" for registry, name in ENTRIES]

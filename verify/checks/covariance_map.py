@@ -31,11 +31,12 @@ def claims(subject: Subject) -> Iterator[Claim]:
         return subject.phi(u) * subject.phi(v)
 
     sampling = plane_sampling(subject, points, [product], lambda means, value: means[0])
-    networks = layer_means(subject.dtype, points, _gram, product)
+    networks = layer_means(subject.dtype, points, gram_of, product)
     yield claim(result, "covariance_map", "covariance map", points, (*exact, sampling, networks))
 
 
-def _gram(v):
+def gram_of(v):
+    """The covariance matrix of the two inputs at a point."""
     q1, q2, c = float(v["q1"]), float(v["q2"]), float(v["c"])
     cross = c * (q1 * q2) ** 0.5
     return [[q1, cross], [cross, q2]]
