@@ -124,10 +124,13 @@ class TemplateMaps:
     def _within(self, gap: Gap, known: Mapping[Symbol, Array]) -> Array:
         good = np.ones(known[Q].shape, bool)
         for _, node, below in gap.inner:
-            reach = min(self.function(factor).reach for factor in pair_factors(canonical(node)))
             v = self._value(node.cov[0, 0], known)
-            good = good & (v <= largest_variance(reach)) & self._within(below, known)
+            good = good & (v <= largest_variance(self.pair_reach(node))) & self._within(below, known)
         return good
+
+    def pair_reach(self, node: GaussianE) -> float:
+        """The distance from 0 up to which both functions of a pair are resolved."""
+        return min(self.function(factor).reach for factor in pair_factors(canonical(node)))
 
     def _known(self, q: Array, sigma_w: Array, sigma_b: Array) -> dict[Symbol, Array]:
         return {Q: np.asarray(q, float), SIGMA_W: np.asarray(sigma_w, float), SIGMA_B: np.asarray(sigma_b, float)}

@@ -17,6 +17,7 @@ from derive.depth.bias.gradients import ClassGradients
 from derive.depth.bias.guess import Classes, TwoClasses
 from derive.depth.bias.level import LevelPoint, level_line, level_points
 from derive.depth.bias.phases import BiasGrid, BiasPoint, bias_grid, notes_at
+from derive.layers.nested import every_stage
 from derive.program.symbols import Q1, Q2, C, K, Q
 from derive.records import EocError
 from derive.surface.exact import deviation, exact
@@ -130,7 +131,8 @@ class GuessingBias:
         w, b = deviation(sigma_w, "sigma_w"), deviation(sigma_b, "sigma_b")
         grid = bias_grid(maps, np.array([float(w)]), np.array([float(b)]), float(q0))
         mean_free = self.theory.mean.closed == 0
-        notes = notes_at(maps, grid, mean_free)
+        pooled = any("pool" in type(stage).__name__.lower() for stage in every_stage(self.theory.block.stages))
+        notes = notes_at(maps, grid, mean_free, pooled)
         chi, slope, c, q, approach = (float(a[0, 0]) for a in (grid.chi, grid.slope, grid.c, grid.q, grid.approach))
         name = str(grid.names[0, 0])
         law, exponent, factor = "converges", None, None

@@ -164,3 +164,24 @@ def test_the_edge_of_chaos_itself_has_its_name():
     w = float(t.edge_of_chaos(sigma_b=0.3).sigma_w)
     grown = t.guessing_bias.depth(300, w, 0.3).gamma
     assert (grown[299] - grown[199]) / 100 == pytest.approx(point.factor, rel=0.02)
+
+
+@pytest.mark.slow
+def test_a_chaotic_block_that_pools_maxima_settles_where_its_recursion_does():
+    b = theory("dense >> tanh >> maxpool(2)").guessing_bias
+    point = b.at(2.5, 0.3)
+    assert point.name == "prejudice" and point.note("two-conditions")
+    assert b.depth(300, 2.5, 0.3).gamma[-1] == pytest.approx(point.gamma, rel=1e-10)
+
+
+def test_pooled_blocks_report_both_conditions_and_plain_ones_have_one_edge():
+    assert theory("dense >> tanh >> avgpool(2)").guessing_bias.at(1.5, 0.3).note("two-conditions")
+    assert not theory("tanh").guessing_bias.at(1.5, 0.3).note("two-conditions")
+
+
+def test_a_diagram_at_a_depth_has_that_depths_drift_ratio(tmp_path):
+    b = theory("relu").guessing_bias
+    diagram = b.phase((1.0, 1.8), (0.1, 1.0), n=5, layers=10)
+    assert diagram.c[2, 3] == pytest.approx(float(b.depth(10, 1.6, 0.55).c[-1]), rel=1e-12)
+    diagram.plot(tmp_path / "relu.svg")
+    assert "layer 10" in repr(diagram.plot().axes[0].get_title())

@@ -42,7 +42,7 @@ NO_BIAS = Note("no-bias", "sigma_b = 0 and E phi = 0: gamma stays 0 for centred 
 AXIS = Note("bias-free-axis", "sigma_b = 0 and a scale-free block: gamma does not depend on sigma_w and tells no phase")
 FADES = Note("signal-fades", "q -> 0: the block becomes linear and c freezes below 1, it does not tend to 1")
 DEPTH = Note("finite-depth", "at finite depth the ordered side has the larger gamma; gamma = inf is a limit of depth")
-TWO = Note("two-conditions", "chi = 1 and dV/dq = 1 are different points of this block: it has no single edge of chaos")
+TWO = Note("two-conditions", "chi = 1 and dV/dq = 1 are different conditions of this block: it has no single edge")
 CLASSES = Note("two-classes", "gamma = 1 is a threshold (uniform fractions) for two classes only")
 
 
@@ -150,8 +150,8 @@ class BiasPoint:
         return any(note.code == code for note in self.notes)
 
 
-def notes_at(maps: LayerMaps, grid: BiasGrid, mean_free: bool) -> tuple[Note, ...]:
-    """The caveats of a single point."""
+def notes_at(maps: LayerMaps, grid: BiasGrid, mean_free: bool, pooled: bool = False) -> tuple[Note, ...]:
+    """The caveats of a single point; `pooled`: the block pools units."""
     b, q, chi, slope = float(grid.sigma_b[0]), *(float(a[0, 0]) for a in (grid.q, grid.chi, grid.slope))
     found = []
     scale = isinstance(maps, ScaleFree)
@@ -163,7 +163,7 @@ def notes_at(maps: LayerMaps, grid: BiasGrid, mean_free: bool) -> tuple[Note, ..
         found.append(FADES)
     if grid.bias[0, 0] == 2:
         found.append(DEPTH)
-    if scale and np.isfinite(chi) and abs(chi - slope) > 1e-12:
+    if (scale or pooled) and np.isfinite(chi) and abs(chi - slope) > 1e-12:
         found.append(TWO)
     return (*found, CLASSES)
 

@@ -209,6 +209,13 @@ class PooledMaps(TemplateMaps):
             self.tables[key] = kept = (first, max(last, first + 1), largest_gap(self._slope_of(slope), key[1], edges))
         return kept[2]
 
+    def pair_reach(self, node: GaussianE) -> float:
+        """The same for a pair of maxima, whose table is made of the slope's values."""
+        found = paired(node)
+        if found is None:
+            return super().pair_reach(node)
+        return self._slope_of(derivative(normal_form(found.first.body))[0]).reach
+
     def _slope_of(self, slope: Any) -> FloatFunction:
         return self.function(to_piecewise(slope))
 
