@@ -74,7 +74,7 @@ def _header(theory: Any, kept: dict[str, Any], left_out: tuple[str, ...]) -> str
     named = theory.block if activation is None else activation.name or formula_text(activation.phi)
     header = f"Wide-network theory of {named}."
     if kept:
-        header += "\n\nKinds: " + ", ".join(f"{name} {result.kind}" for name, result in kept.items()) + "."
+        header += "\nKinds: " + ", ".join(f"{name} {result.kind}" for name, result in kept.items()) + "."
     if left_out:
         header += "\nLeft out: " + "; ".join(left_out) + "."
     return header

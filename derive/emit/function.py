@@ -15,10 +15,15 @@ Bindings = tuple[tuple[str, Expr], ...]
 
 @dataclass(frozen=True)
 class Partial:
-    """A partial derivative stated exactly, with its own partial derivatives where they need stating too."""
+    """A partial derivative stated exactly, with its own partial derivatives where they need stating too.
+
+    call  where another function of the module gives it: the text that calls that one, in the argument names; the
+          expression is then not written
+    """
 
     expr: Expr
     gradients: Mapping[str, Partial | Expr] = field(default_factory=dict)
+    call: str = ""
 
 
 @dataclass(frozen=True)

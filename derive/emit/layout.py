@@ -25,10 +25,12 @@ def stated_parts(body: Body, name: str) -> list[str]:
     """The function on arrays of one shape under this name, after the derivatives it states."""
     names = ", ".join((*body.arguments, *body.parameters))
     plain = f"{name}_value" if body.partials else name
-    parts = [part for _, partial in body.partials for part in stated_parts(partial, partial.name)]
+    written = [partial for _, partial in body.partials if not partial.inline]
+    parts = [part for partial in written for part in stated_parts(partial, partial.name)]
     parts.append(indented(f"def {plain}({names}):", "", [*body.lines, f"return _result({body.value}, {names})"]))
     if body.partials:
-        table = ", ".join(f"{place}: {partial.name}" for place, partial in body.partials)
+        used = [(place, f"lambda {names}: {p.value}" if p.inline else p.name) for place, p in body.partials]
+        table = ", ".join(f"{place}: {text}" for place, text in used)
         quoted = ", ".join(f'"{text}"' for text in (*body.arguments, *body.parameters))
         parts.append(f"{name} = _differentiable({plain}, {{{table}}}, ({quoted},))")
     return parts

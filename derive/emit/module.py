@@ -33,8 +33,11 @@ def emit(functions: tuple[EmittedFunction, ...], backend: str, header: str = "")
         body, operations_used = _body(function, target)
         used |= operations_used
         printed.append(target.function(body))
-    parts = [_head(header, used, target), _imports(used, target), target.preamble.strip("\n")]
     helpers = _helpers(used, target)
+    shared = target.preamble.strip("\n").split("\n\n\n")
+    if not any("_number(" in text for text in (*printed, *helpers)):
+        shared = [block for block in shared if "def _number(" not in block]
+    parts = [f"{_head(header, used, target)}\n\n{_imports(used, target)}".strip(), *shared]
     if target.blocks and any("_in_blocks" in text for text in printed):
         parts.append(target.blocks.strip("\n"))
     if any(function.gradients for function in functions) or any("_differentiable" in text for text in helpers):
@@ -99,7 +102,10 @@ def _one(
     for variable, partial in gradients.items() if target.stated else ():
         inner = partial if isinstance(partial, Partial) else Partial(partial)
         called = f"_{name.lstrip('_')}_d_{variable}"
-        made = _one(called, inner.expr, inner.gradients, function, safe, target, used)
+        if inner.call:
+            made = _calling(called, inner.call, function, safe)
+        else:
+            made = _one(called, inner.expr, inner.gradients, function, safe, target, used)
         partials.append((names.index(variable), made))
         guard = guard or made.guard
     return Body(
@@ -112,6 +118,19 @@ def _one(
         partials=tuple(sorted(partials, key=lambda pair: pair[0])),
         large="c" in function.arguments,
         guard=guard,
+    )
+
+
+def _calling(name: str, call: str, function: EmittedFunction, safe: dict[str, str]) -> Body:
+    """A partial derivative that another function of the module gives."""
+    return Body(
+        name=name,
+        doc="",
+        arguments=tuple(safe[argument] for argument in function.arguments),
+        parameters=tuple(safe[parameter] for parameter in function.parameters),
+        lines=(),
+        value=call.format(**safe),
+        inline=True,
     )
 
 

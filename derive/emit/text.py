@@ -42,6 +42,7 @@ class Body:
     partials  (place among arguments + parameters, the function that computes it)
     large     of a pair: arguments may be Gram matrices, to be taken in blocks
     guard     lines that move variances of exactly 0 up, where the formula or a partial derivative stumbles over them
+    inline    the value is all there is, and is written where it is used
     """
 
     name: str
@@ -53,6 +54,7 @@ class Body:
     partials: tuple[tuple[int, Body], ...] = ()
     large: bool = False
     guard: tuple[str, ...] = ()
+    inline: bool = False
 
 
 def prepare(expr: Expr, names: tuple[str, ...], exact: bool = False) -> Program:

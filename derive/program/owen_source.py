@@ -28,8 +28,8 @@ def rule() -> str:
 
 
 def _wrapped(values: tuple[float, ...]) -> str:
-    """Numbers five a line."""
-    rows = (values[i : i + 5] for i in range(0, len(values), 5))
+    """Numbers six a line."""
+    rows = (values[i : i + 6] for i in range(0, len(values), 6))
     return "\n".join("    " + ", ".join(repr(v) for v in row) + "," for row in rows)
 
 

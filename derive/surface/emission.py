@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from sympy import Expr
@@ -36,6 +37,10 @@ from derive.surface.surrogates import Box, box_of
 if TYPE_CHECKING:
     from derive.surface.activations import Activation
     from derive.surface.results import Result
+
+
+ONCE = ("derivative_covariance_map",)
+"""Results whose second derivatives are those of the text of their slopes: nobody asks for fourth derivatives of phi."""
 
 
 def shapes(backend: str) -> str:
@@ -80,9 +85,17 @@ def result_code(result: Result, backend: str, box: Any = None) -> str:
 
 
 def results_code(
-    results: dict[str, Result], backend: str, header: str, extra: Iterable[EmittedFunction] = (), box: Any = None
+    results: dict[str, Result],
+    backend: str,
+    header: str,
+    extra: Iterable[EmittedFunction] = (),
+    box: Any = None,
+    slopes: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """One module with several results as functions named by the keys; `box` as in `Result.code`."""
+    """One module with several results as functions named by the keys; `box` as in `Result.code`.
+
+    slopes   name -> the call of a function of the module that is d/dc of it over sqrt(q1 q2)
+    """
     box = box_of(box)
     functions, wrappers, sums, careful = list(extra), [], [], []
     for name, result in results.items():
@@ -103,7 +116,7 @@ def results_code(
                 instead="numpy, torch or jax",
             )
         if not open_nodes:
-            made = _closed_function(name, result, closed, backend)
+            made = _closed_function(name, result, closed, backend, slopes.get(name, ""))
             if found is None:
                 functions.append(made)
                 continue
@@ -173,24 +186,27 @@ def described(result: Result, formula: str, backend: str) -> str:
     """The docstring of a result's function: title, kind, formula, arguments, domains, conditions."""
     law, keywords = _names(result)
     lines = [f"{result.title or 'Expectation'}; kind {result.kind}.", "", formula, ""]
-    lines.append(f"Arguments: {', '.join(law) or 'none'}; keywords: {', '.join(keywords) or 'none'}.")
+    lines.append(
+        f"Arguments: {', '.join(law) or 'none'}; keywords: {', '.join(keywords) or 'none'}. {shapes(backend)}".strip()
+    )
     if "c" in law:
         lines.append("q1, q2 > 0 are variances and -1 <= c <= 1 is the correlation of the pair.")
     elif "q" in law:
         lines.append("q > 0 is the variance of the pre-activation.")
     lines += [f"{name} in {domain}." for name, domain in result.domains if name in keywords]
     lines += [f"{condition}." for condition in result.conditions]
-    return "\n".join([*lines, shapes(backend)])
+    return "\n".join(lines)
 
 
 def _is_pair(result: Result) -> bool:
     return "c" in result.arguments or result.closed.has(DELTA)
 
 
-def _closed_function(name: str, result: Result, closed: Expr, backend: str) -> EmittedFunction:
+def _closed_function(name: str, result: Result, closed: Expr, backend: str, slope: str = "") -> EmittedFunction:
     law, keywords = _names(result)
     pair = _is_pair(result)
-    gradients = stated(result.template, (*law, *keywords)) if pair and backends()[backend].stated else {}
+    asked = pair and backends()[backend].stated
+    gradients = stated(name, result.template, (*law, *keywords), slope, name not in ONCE) if asked else {}
     doc = described(result, formula_text(closed), backend)
     return EmittedFunction(name, closed, law, keywords, doc, gradients, pair_bindings() if pair else ())
 

@@ -16,8 +16,13 @@ from derive.records import Unsupported
 from derive.surface.jumps import Slope, at_corners, at_jumps
 
 
-def stated(template: Expr, names: tuple[str, ...]) -> dict[str, Partial]:
-    """The partial derivative in each name, with second derivatives stated in q1, q2 and c.
+Stated = dict[str, Partial]
+
+
+def stated(name: str, template: Expr, names: tuple[str, ...], slope: str = "", twice: bool = True) -> Stated:
+    """The partial derivatives of the function `name` in each of its names; the one in c with its own where `twice`.
+
+    With `slope`, the function of the module that is E f'(u) g'(v), the one in c is a call of that.
 
     An expectation of a pair is differentiated under the integral sign: with u = sqrt(q1) z its derivative in q1 is
     E u f'(u) g(v) / (2 q1), and in c sqrt(q1 q2) E f'(u) g'(v) (Price 1958), with the Dirac parts of f' and g': two of
@@ -26,15 +31,43 @@ def stated(template: Expr, names: tuple[str, ...]) -> dict[str, Partial]:
     template = carried_out(template)
     symbols = {s.name: s for s in template.free_symbols | {Q1, Q2, C}}
     law = tuple(name for name in names if name in ("q1", "q2", "c"))
+    given = "".join(f", {{{n}}}" for n in names if n not in law)
+    given = "({q2}, {q1}, {c}" + given + ")" if _is_symmetric(template) else ""
     found = {}
-    for name in names:
+    for variable in names:
+        if variable == "q2" and given:
+            found[variable] = Partial(Integer(0), {}, f"_{name}_d_q1{given}")
+            continue
+        if variable == "c" and slope:
+            found[variable] = Partial(Integer(0), {}, "{q1}**0.5*{q2}**0.5*" + slope)
+            continue
         try:
-            first = partial(template, symbols[name]) if name in symbols else Integer(0)
+            first = partial(template, symbols[variable]) if variable in symbols else Integer(0)
         except Unsupported:
             continue  # no derivative is stated in this parameter, and asking for it says so
-        second = {n: Partial(resolved(partial(first, symbols[n]))) for n in law} if name == "c" else {}
-        found[name] = Partial(resolved(first), second)
+        found[variable] = Partial(
+            resolved(first), _second(name, first, symbols, law, given) if variable == "c" and twice else {}
+        )
     return found
+
+
+def _second(name: str, first: Expr, symbols: dict[str, Symbol], law: tuple[str, ...], given: str) -> Stated:
+    """The partial derivatives of the one in c."""
+    found = {}
+    for variable in law:
+        if variable == "q2" and given:
+            found[variable] = Partial(Integer(0), {}, f"_{name}_d_c_d_q1{given}")
+        else:
+            found[variable] = Partial(resolved(partial(first, symbols[variable])))
+    return found
+
+
+def _is_symmetric(template: Expr) -> bool:
+    """Whether it is one expectation of a pair under one function: exchanging the variances changes nothing."""
+    if not isinstance(template, GaussianE) or template != numbers.canonical(template) or len(template.variables) != 2:
+        return False
+    f, g = pair_factors(template)
+    return bool(f == g)
 
 
 def carried_out(template: Expr) -> Expr:

@@ -51,7 +51,8 @@ def recursion_code(
         beside, alias = _beside(kept["derivative_covariance_map"])
     composed = kept.get("correlation_map")
     rest = {name: result for name, result in kept.items() if name != "correlation_map"}
-    text = results_code(rest, backend, header, (*extra, *beside), box)
+    slopes = _slopes(kept) if tangent else {}
+    text = results_code(rest, backend, header, (*extra, *beside), box, slopes)
     if composed is not None:
         doc = described(composed, "of covariance_map and variance_map", backend)
         own = kept["covariance_map"].parameters
@@ -60,6 +61,15 @@ def recursion_code(
     if tangent:
         text += "\n\n" + alias + complement_source(backend, parameters, "\n_NODES = (" in text)
     return text
+
+
+def _slopes(kept: Mapping[str, Result]) -> dict[str, str]:
+    """The covariance map's derivative in c is sqrt(q1 q2) times the map of phi', which is there (Price 1958)."""
+    derived = kept["derivative_covariance_map"]
+    if numbers.outermost(derived.closed) or kept["covariance_map"].parameters != derived.parameters:
+        return {}
+    given = "".join(f", {p}={{{p}}}" for p in derived.parameters)
+    return {"covariance_map": f"derivative_covariance_map({{q1}}, {{q2}}, {{c}}{given})"}
 
 
 def _beside(result: Result) -> tuple[tuple[EmittedFunction, ...], str]:

@@ -7,6 +7,8 @@ import sympy
 import torch
 from sympy import Heaviside, Max, Min, Piecewise, Rational, acos, erf, erfc, exp, log, pi, sech, sqrt, tanh
 
+from derive import theory
+from derive.commands._code import theory_code
 from derive.emit import EmittedFunction, Partial, emit, load, pair_bindings
 from derive.program import freeze, run_mp
 from derive.program.operations.bivariate_normal_cdf import BivariateNormalCdf
@@ -229,3 +231,7 @@ def test_emit_torch_imports_only_torch():
     source = emit((KAPPA, pair_relu()), "torch")
     imports = [line for line in source.splitlines() if line.startswith(("import", "from"))]
     assert imports == ["import torch"]
+
+
+def test_the_module_of_gelu_is_read_in_one_sitting():
+    assert len(theory_code(theory("gelu"), "torch").splitlines()) <= 500

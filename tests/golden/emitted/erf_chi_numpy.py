@@ -1,6 +1,5 @@
 """gradient gain: EXACT."""
 
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -12,11 +11,6 @@ def _arrays(*values):
     if not np.issubdtype(dtype, np.floating):
         dtype = np.dtype(float)
     return tuple(np.asarray(value, dtype=dtype) for value in values)
-
-
-def _number(value, like):
-    """A number as an array of the same dtype."""
-    return np.asarray(value, dtype=like.dtype)
 
 
 def _result(value, *arguments):
@@ -31,8 +25,7 @@ def gradient_gain(q: ArrayLike, *, sigma_w: ArrayLike) -> NDArray[np.floating]:
 
     4*sigma_w**2/(pi*sqrt(4*q + 1))
 
-    Arguments: q; keywords: sigma_w.
-    q > 0 is the variance of the pre-activation.
-    Arguments broadcast; the dtype of the inputs comes out."""
+    Arguments: q; keywords: sigma_w. Arguments broadcast; the dtype of the inputs comes out.
+    q > 0 is the variance of the pre-activation."""
     q, sigma_w = _arrays(q, sigma_w)
     return _result(1.2732395447351628*sigma_w**2/np.sqrt(1 + 4*q), q, sigma_w)

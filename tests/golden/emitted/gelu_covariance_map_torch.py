@@ -1,6 +1,5 @@
 """covariance map: EXACT."""
 
-
 import torch
 
 
@@ -15,11 +14,6 @@ def _tensors(*values):
         dtype = torch.get_default_dtype()
     device = leading[0].device if leading else None
     return tuple(torch.as_tensor(value, dtype=dtype, device=device) for value in values)
-
-
-def _number(value, like):
-    """A number as a tensor of the same dtype and device."""
-    return torch.full((), value, dtype=like.dtype, device=like.device)
 
 
 def _result(value, *arguments):
@@ -122,23 +116,6 @@ def _covariance_map_d_q1(q1, q2, c):
     return _result(1/q1*(0.07957747154594767*t10), q1, q2, c)
 
 
-def _covariance_map_d_q2(q1, q2, c):
-    c = _correlation(c)
-    root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
-    K = c*root_q1q2
-    t1 = 1/(1 + q1)
-    t2 = torch.sqrt(t1)
-    t3 = 1/(1 + q2)
-    t4 = torch.sqrt(t3)
-    t5 = t1 + t3 + q1*t1*(q2*t3)*((1 - c)*(1 + c)) - t1*t3
-    t6 = torch.sqrt(t5)
-    t7 = q2**2
-    t8 = t3**2
-    t9 = c**2
-    t10 = K*(1.5707963267948966 + torch.atan(torch.sqrt(q1)*t2*(torch.sqrt(q2)*t4)*(c/t6))) + q1**2*t1**2*t2*(t7*t8*t3*t4)*(t9*t9/(t5*t6)) + q1*t2*(q2*(2 + q2)*t3*t4)*(1/t6) + q1*t1*t2*(q2*t8*t4)*(t9*(3 + q1 - (2*q1*q2 + q1*t7))/t6)
-    return _result(1/q2*(0.07957747154594767*t10), q1, q2, c)
-
-
 def _covariance_map_d_c_d_q1(q1, q2, c):
     c = _correlation(c)
     t1 = torch.sqrt(q1)
@@ -157,27 +134,6 @@ def _covariance_map_d_c_d_q1(q1, q2, c):
     t14 = q2**2
     t15 = 1/t1*t2*(0.07957747154594767*t13) + q1*t4*t3*t5*(t14*t7*t8)*(0.238732414637843*t9*c/(t10**2*t11))
     t16 = (q1 - 2)*t4*t5*(q2*(2 + q2)*t6*t8)*(0.07957747154594767*c/t12) + q1*(1 - q1)*t4*t3*t5*(t14*t6*t8)*(0.07957747154594767*t9*c/t12)
-    return _result(t15 - t16, q1, q2, c)
-
-
-def _covariance_map_d_c_d_q2(q1, q2, c):
-    c = _correlation(c)
-    t1 = torch.sqrt(q1)
-    t2 = torch.sqrt(q2)
-    t3 = 1/(1 + q1)
-    t4 = t3**2
-    t5 = torch.sqrt(t3)
-    t6 = 1/(1 + q2)
-    t7 = t6**2
-    t8 = torch.sqrt(t6)
-    t9 = c**2
-    t10 = t3 + t6 + q1*t3*(q2*t6)*((1 - c)*(1 + c)) - t3*t6
-    t11 = torch.sqrt(t10)
-    t12 = t10*t11
-    t13 = 1.5707963267948966 + q1*t1*t4*t5*(q2*t2*t7*t8)*(t9*c/t12) + t1*t3*t5*(t2*t6*t8)*(c*(q1 + q2 + 3)/t11) + torch.atan(t1*t5*(t2*t8)*(c/t11))
-    t14 = q1**2
-    t15 = t1*(1/t2)*(0.07957747154594767*t13) + t14*t4*t5*(q2*t7*t6*t8)*(0.238732414637843*t9*c/(t10**2*t11))
-    t16 = q1*(2 + q1)*t3*t5*((q2 - 2)*t7*t8)*(0.07957747154594767*c/t12) + t14*t3*t5*(q2*(1 - q2)*t7*t6*t8)*(0.07957747154594767*t9*c/t12)
     return _result(t15 - t16, q1, q2, c)
 
 
@@ -211,7 +167,7 @@ def _covariance_map_d_c_value(q1, q2, c):
     return _result(0.15915494309189535*t1*t2*t9, q1, q2, c)
 
 
-_covariance_map_d_c = _differentiable(_covariance_map_d_c_value, {0: _covariance_map_d_c_d_q1, 1: _covariance_map_d_c_d_q2, 2: _covariance_map_d_c_d_c}, ("q1", "q2", "c",))
+_covariance_map_d_c = _differentiable(_covariance_map_d_c_value, {0: _covariance_map_d_c_d_q1, 1: lambda q1, q2, c: _covariance_map_d_c_d_q1(q2, q1, c), 2: _covariance_map_d_c_d_c}, ("q1", "q2", "c",))
 
 
 def _covariance_map_value(q1, q2, c):
@@ -227,7 +183,7 @@ def _covariance_map_value(q1, q2, c):
     return _result(0.15915494309189535*t6, q1, q2, c)
 
 
-_covariance_map = _differentiable(_covariance_map_value, {0: _covariance_map_d_q1, 1: _covariance_map_d_q2, 2: _covariance_map_d_c}, ("q1", "q2", "c",))
+_covariance_map = _differentiable(_covariance_map_value, {0: _covariance_map_d_q1, 1: lambda q1, q2, c: _covariance_map_d_q1(q2, q1, c), 2: _covariance_map_d_c}, ("q1", "q2", "c",))
 
 
 def covariance_map(q1: torch.Tensor, q2: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
@@ -235,9 +191,8 @@ def covariance_map(q1: torch.Tensor, q2: torch.Tensor, c: torch.Tensor) -> torch
 
     (K*(asin(K/(sqrt(q1 + 1)*sqrt(q2 + 1))) + pi/2) + (K**2 + q1*q2*(Delta + q1 + q2 + 1))/((q1 + 1)*(q2 + 1)*sqrt(Delta + q1 + q2 + 1)))/(2*pi)
 
-    Arguments: q1, q2, c; keywords: none.
-    q1, q2 > 0 are variances and -1 <= c <= 1 is the correlation of the pair.
-    Arguments broadcast; the dtype of the inputs comes out."""
+    Arguments: q1, q2, c; keywords: none. Arguments broadcast; the dtype of the inputs comes out.
+    q1, q2 > 0 are variances and -1 <= c <= 1 is the correlation of the pair."""
     q1, q2, c = _tensors(q1, q2, c)
     q1 = q1 + (q1 == 0).to(q1.dtype)*torch.finfo(q1.dtype).tiny**0.4
     q2 = q2 + (q2 == 0).to(q2.dtype)*torch.finfo(q2.dtype).tiny**0.4

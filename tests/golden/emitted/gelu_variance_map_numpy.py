@@ -1,6 +1,5 @@
 """variance map: EXACT."""
 
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -12,11 +11,6 @@ def _arrays(*values):
     if not np.issubdtype(dtype, np.floating):
         dtype = np.dtype(float)
     return tuple(np.asarray(value, dtype=dtype) for value in values)
-
-
-def _number(value, like):
-    """A number as an array of the same dtype."""
-    return np.asarray(value, dtype=like.dtype)
 
 
 def _result(value, *arguments):
@@ -31,9 +25,8 @@ def variance_map(q: ArrayLike, *, sigma_w: ArrayLike, sigma_b: ArrayLike) -> NDA
 
     q*sigma_w**2*(2*q/((q + 1)*sqrt(2*q + 1)) + asin(q/(q + 1)) + pi/2)/(2*pi) + sigma_b**2
 
-    Arguments: q; keywords: sigma_w, sigma_b.
-    q > 0 is the variance of the pre-activation.
-    Arguments broadcast; the dtype of the inputs comes out."""
+    Arguments: q; keywords: sigma_w, sigma_b. Arguments broadcast; the dtype of the inputs comes out.
+    q > 0 is the variance of the pre-activation."""
     q, sigma_w, sigma_b = _arrays(q, sigma_w, sigma_b)
     t1 = 2*q
     t2 = 1 + q

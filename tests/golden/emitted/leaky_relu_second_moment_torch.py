@@ -1,6 +1,5 @@
 """expectation: EXACT."""
 
-
 import torch
 
 
@@ -15,11 +14,6 @@ def _tensors(*values):
         dtype = torch.get_default_dtype()
     device = leading[0].device if leading else None
     return tuple(torch.as_tensor(value, dtype=dtype, device=device) for value in values)
-
-
-def _number(value, like):
-    """A number as a tensor of the same dtype and device."""
-    return torch.full((), value, dtype=like.dtype, device=like.device)
 
 
 def _result(value, *arguments):
@@ -37,9 +31,8 @@ def expectation(q: torch.Tensor, *, a: float | torch.Tensor) -> torch.Tensor:
 
     a**2*q/2 + q/2
 
-    Arguments: q; keywords: a.
+    Arguments: q; keywords: a. Arguments broadcast; the dtype of the inputs comes out.
     q > 0 is the variance of the pre-activation.
-    a in (-inf, inf).
-    Arguments broadcast; the dtype of the inputs comes out."""
+    a in (-inf, inf)."""
     q, a = _tensors(q, a)
     return _result(0.5*q + 0.5*a**2*q, q, a)

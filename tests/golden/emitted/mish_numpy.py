@@ -1,6 +1,5 @@
 """The activation x*tanh(log(1+exp(x))) and its derivative."""
 
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -12,11 +11,6 @@ def _arrays(*values):
     if not np.issubdtype(dtype, np.floating):
         dtype = np.dtype(float)
     return tuple(np.asarray(value, dtype=dtype) for value in values)
-
-
-def _number(value, like):
-    """A number as an array of the same dtype."""
-    return np.asarray(value, dtype=like.dtype)
 
 
 def _result(value, *arguments):

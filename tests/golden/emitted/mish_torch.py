@@ -1,6 +1,5 @@
 """The activation x*tanh(log(1+exp(x))) and its derivative."""
 
-
 import torch
 
 
@@ -15,11 +14,6 @@ def _tensors(*values):
         dtype = torch.get_default_dtype()
     device = leading[0].device if leading else None
     return tuple(torch.as_tensor(value, dtype=dtype, device=device) for value in values)
-
-
-def _number(value, like):
-    """A number as a tensor of the same dtype and device."""
-    return torch.full((), value, dtype=like.dtype, device=like.device)
 
 
 def _result(value, *arguments):

@@ -1,6 +1,5 @@
 """covariance map: EXACT."""
 
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -12,11 +11,6 @@ def _arrays(*values):
     if not np.issubdtype(dtype, np.floating):
         dtype = np.dtype(float)
     return tuple(np.asarray(value, dtype=dtype) for value in values)
-
-
-def _number(value, like):
-    """A number as an array of the same dtype."""
-    return np.asarray(value, dtype=like.dtype)
 
 
 def _result(value, *arguments):
@@ -65,7 +59,6 @@ def covariance_map(q1: ArrayLike, q2: ArrayLike, c: ArrayLike) -> NDArray[np.flo
 
     (sqrt(Delta) + K*atan2(sqrt(Delta), -K))/(2*pi)
 
-    Arguments: q1, q2, c; keywords: none.
-    q1, q2 > 0 are variances and -1 <= c <= 1 is the correlation of the pair.
-    Arguments broadcast; the dtype of the inputs comes out."""
+    Arguments: q1, q2, c; keywords: none. Arguments broadcast; the dtype of the inputs comes out.
+    q1, q2 > 0 are variances and -1 <= c <= 1 is the correlation of the pair."""
     return _in_blocks(_covariance_map_value, _arrays(q1, q2, c))

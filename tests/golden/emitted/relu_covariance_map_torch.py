@@ -1,6 +1,5 @@
 """covariance map: EXACT."""
 
-
 import torch
 
 
@@ -15,11 +14,6 @@ def _tensors(*values):
         dtype = torch.get_default_dtype()
     device = leading[0].device if leading else None
     return tuple(torch.as_tensor(value, dtype=dtype, device=device) for value in values)
-
-
-def _number(value, like):
-    """A number as a tensor of the same dtype and device."""
-    return torch.full((), value, dtype=like.dtype, device=like.device)
 
 
 def _result(value, *arguments):
@@ -120,25 +114,10 @@ def _covariance_map_d_q1(q1, q2, c):
     return _result(1/q1*(0.07957747154594767*(sqrt_Delta + K*torch.atan2(sin_theta, -c))), q1, q2, c)
 
 
-def _covariance_map_d_q2(q1, q2, c):
-    c = _correlation(c)
-    sin_theta = torch.sqrt((1 - c)*(1 + c))
-    root_q1q2 = torch.sqrt(q1)*torch.sqrt(q2)
-    sqrt_Delta = root_q1q2*sin_theta
-    K = c*root_q1q2
-    return _result(1/q2*(0.07957747154594767*(sqrt_Delta + K*torch.atan2(sin_theta, -c))), q1, q2, c)
-
-
 def _covariance_map_d_c_d_q1(q1, q2, c):
     c = _correlation(c)
     sin_theta = torch.sqrt((1 - c)*(1 + c))
     return _result(1/torch.sqrt(q1)*torch.sqrt(q2)*(0.07957747154594767*torch.atan2(sin_theta, -c)), q1, q2, c)
-
-
-def _covariance_map_d_c_d_q2(q1, q2, c):
-    c = _correlation(c)
-    sin_theta = torch.sqrt((1 - c)*(1 + c))
-    return _result(torch.sqrt(q1)*(1/torch.sqrt(q2))*(0.07957747154594767*torch.atan2(sin_theta, -c)), q1, q2, c)
 
 
 def _covariance_map_d_c_d_c(q1, q2, c):
@@ -155,7 +134,7 @@ def _covariance_map_d_c_value(q1, q2, c):
     return _result(0.15915494309189535*torch.sqrt(q1)*torch.sqrt(q2)*torch.atan2(sin_theta, -c), q1, q2, c)
 
 
-_covariance_map_d_c = _differentiable(_covariance_map_d_c_value, {0: _covariance_map_d_c_d_q1, 1: _covariance_map_d_c_d_q2, 2: _covariance_map_d_c_d_c}, ("q1", "q2", "c",))
+_covariance_map_d_c = _differentiable(_covariance_map_d_c_value, {0: _covariance_map_d_c_d_q1, 1: lambda q1, q2, c: _covariance_map_d_c_d_q1(q2, q1, c), 2: _covariance_map_d_c_d_c}, ("q1", "q2", "c",))
 
 
 def _covariance_map_value(q1, q2, c):
@@ -167,7 +146,7 @@ def _covariance_map_value(q1, q2, c):
     return _result(0.15915494309189535*(sqrt_Delta + K*torch.atan2(sin_theta, -c)), q1, q2, c)
 
 
-_covariance_map = _differentiable(_covariance_map_value, {0: _covariance_map_d_q1, 1: _covariance_map_d_q2, 2: _covariance_map_d_c}, ("q1", "q2", "c",))
+_covariance_map = _differentiable(_covariance_map_value, {0: _covariance_map_d_q1, 1: lambda q1, q2, c: _covariance_map_d_q1(q2, q1, c), 2: _covariance_map_d_c}, ("q1", "q2", "c",))
 
 
 def covariance_map(q1: torch.Tensor, q2: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
@@ -175,9 +154,8 @@ def covariance_map(q1: torch.Tensor, q2: torch.Tensor, c: torch.Tensor) -> torch
 
     (sqrt(Delta) + K*atan2(sqrt(Delta), -K))/(2*pi)
 
-    Arguments: q1, q2, c; keywords: none.
-    q1, q2 > 0 are variances and -1 <= c <= 1 is the correlation of the pair.
-    Arguments broadcast; the dtype of the inputs comes out."""
+    Arguments: q1, q2, c; keywords: none. Arguments broadcast; the dtype of the inputs comes out.
+    q1, q2 > 0 are variances and -1 <= c <= 1 is the correlation of the pair."""
     q1, q2, c = _tensors(q1, q2, c)
     q1 = q1 + (q1 == 0).to(q1.dtype)*torch.finfo(q1.dtype).tiny**0.4
     q2 = q2 + (q2 == 0).to(q2.dtype)*torch.finfo(q2.dtype).tiny**0.4
