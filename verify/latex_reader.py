@@ -150,6 +150,8 @@ class _Reader:
             return self.bracket()
         if token in LETTERS and self.peek() == r"\left":
             return self.call(LETTERS[token])
+        if token == "S" and self.peek() == "_":
+            return self.signs()
         known = {r"\frac": self.fraction, r"\sqrt": self.root, r"\Phi": self.normal, r"\mathbf": self.indicator,
                  r"\operatorname": self.named}  # fmt: skip
         if token in known:
@@ -188,6 +190,17 @@ class _Reader:
             return self.call("Phi2")
         return self.call("Phi")
 
+    def signs(self) -> Value:
+        r"""S_4(r12, r13, r14, r23, r24, r34)."""
+        self.take("_")
+        braced = self.peek() == "{"
+        if braced:
+            self.take()
+        self.take("4")
+        if braced:
+            self.take("}")
+        return self.call("S4", count=6)
+
     def named(self) -> Value:
         self.take("{")
         letters = ""
@@ -198,8 +211,11 @@ class _Reader:
             raise Unsupported(f"the grammar of formulas has no {letters!r}", where=self.near())
         return self.call(NAMED[letters])
 
-    def call(self, name: str) -> Value:
-        r"""f{\left(x, y \right)} or f\left(x\right), with an exponent before or behind the brackets."""
+    def call(self, name: str, count: int = 0) -> Value:
+        r"""f{\left(x, y \right)} or f\left(x\right), with an exponent before or behind the brackets.
+
+        count   how many arguments there must be; 0: any number
+        """
         power = self.exponent()
         braced = self.peek() == "{"
         if braced:
@@ -214,6 +230,8 @@ class _Reader:
         self.take(")")
         if braced:
             self.take("}")
+        if count and len(arguments) != count:
+            raise Unsupported(f"{name} takes {count} arguments and has {len(arguments)}", where=self.near())
 
         def value(v: Mapping[str, Any], mp: Any) -> Any:
             found = function(name, mp)(*(argument(v, mp) for argument in arguments))

@@ -4,11 +4,14 @@ import math
 import re
 
 import mpmath
+import numpy as np
 import pytest
 
+from derive import expect
 from derive.records import Unsupported
 from verify.checks import printed_formula
 from verify.judge import Verdict
+from verify.latex_functions import sign_moment
 from verify.latex_reader import read_latex
 from verify.subject import subject
 
@@ -29,6 +32,7 @@ def number(text, **names):
      (r"\Phi\left(0\right) + \Phi_2\left(0, 0, \frac{1}{2}\right)", 0.5 + 1 / 3), (r"T\left(0, 1\right)", 0.125),
      (r"\mathbf{1}\left[q > 1\right] + \mathbf{1}\left[q < 1\right]", 1.0),
      (r"\operatorname{atan2}\left(1, - 1\right)^{2}", 5.5516524756), (r"\ln{\left(e \right)}", 1.0),
+     (r"S_4\left(\frac{1}{2}, \frac{1}{2}, \frac{1}{2}, \frac{1}{2}, \frac{1}{2}, \frac{1}{2}\right)", 0.2),
      (r"\operatorname{erfc}\left(1\right)", 0.1572992071), (r"\sigma\left(0\right)", 0.5)],
 )  # fmt: skip
 def test_formulas_are_read_as_they_stand(text, value):
@@ -37,12 +41,51 @@ def test_formulas_are_read_as_they_stand(text, value):
 
 @pytest.mark.parametrize(
     "text",
-    [r"\frac{q}{2", r"q + \unknown", r"S_4\left(q\right)", r"\operatorname{Foo}\left(q\right)", "q )", r"q & q",
+    [r"\frac{q}{2", r"q + \unknown", r"S_4\left(q\right)", r"S_3\left(q\right)",
+     r"\operatorname{Foo}\left(q\right)", "q )", r"q & q",
      r"\operatorname{\mathbb{E}}_{x}\left[x\right]", "p", r"\Phi_3\left(q\right)", "", "q_{3}"],
 )  # fmt: skip
 def test_what_the_grammar_lacks_is_refused(text):
     with pytest.raises(Unsupported):
         number(text, q=1)
+
+
+def test_the_mean_of_four_signs_is_read_by_its_definition():
+    """Independent pairs, equal variables, an odd flip, and counted signs of correlated normal numbers."""
+    mp = mpmath.mp.clone()
+    mp.dps = 12
+    r12, r34, a, b, r = (mp.mpf(x) for x in ("0.3", "-0.7", "0.4", "0.2", "0.1"))
+    assert sign_moment([r12, 0, 0, 0, 0, r34], mp) == pytest.approx(4 * math.asin(0.3) * math.asin(-0.7) / math.pi**2)
+    near = mp.mpf(1) - mp.mpf(10) ** -10
+    assert float(sign_moment([near, a, b, a, b, r], mp)) == pytest.approx(2 * math.asin(0.1) / math.pi, abs=1e-4)
+    found = [mp.mpf(x) for x in ("0.5", "0.2", "-0.3", "0.4", "0.1", "0.25")]
+    flipped = [-x for x in found[:3]] + found[3:]
+    assert sign_moment(flipped, mp) == pytest.approx(-sign_moment(found, mp), rel=1e-9)
+    cov = np.eye(4)
+    cov[np.triu_indices(4, 1)] = [float(x) for x in found]
+    cov = cov + cov.T - np.eye(4)
+    drawn = np.random.default_rng(1).multivariate_normal(np.zeros(4), cov, 400_000)
+    assert np.sign(drawn).prod(1).mean() == pytest.approx(float(sign_moment(found, mp)), abs=6 / 400_000**0.5)
+
+
+def test_formulas_with_the_mean_of_four_signs_are_read_and_refuted_where_wrong():
+    result = expect("(x*Phi(x))**4")
+    text = result.latex()
+    assert text.count("S_4") == 1
+    for q in ("0.37", "1.9"):
+        assert float(number(text, q=q)) == pytest.approx(float(result.number(q=q).mid), rel=1e-13)
+        for wrong in (
+            text.replace("S_4", "- S_4"),
+            text.replace(r"S_4\left(\frac{q}{q + 1}", r"S_4\left(\frac{q}{q + 2}"),
+        ):
+            assert float(number(wrong, q=q)) != pytest.approx(float(result.number(q=q).mid), rel=1e-4)
+
+
+@pytest.mark.slow
+def test_a_pooled_covariance_map_with_the_mean_of_four_signs_is_read():
+    pooled = subject("dense >> relu >> maxpool(2)", seed=0)
+    stated = printed_formula.claim(pooled, "covariance_map", pooled.theory.covariance_map)
+    assert "S_4" in stated.latex and all(j.verdict is Verdict.HOLDS for j in stated.witnesses[0].decide())
 
 
 def wrong_texts(text):
