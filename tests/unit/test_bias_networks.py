@@ -45,6 +45,7 @@ def drawn(phi, hidden, pool, w, b, classes, networks, seed):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("text", "phi", "hidden", "pool", "w", "b"), CASES)
 def test_fractions_follow_their_law(text, phi, hidden, pool, w, b):
     """Two classes and ten, from disjoint outputs of the same networks."""

@@ -122,6 +122,7 @@ def test_the_line_of_neutrality():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_a_steeper_twin_has_its_line_at_smaller_variances():
     b = theory("erf").guessing_bias
     w2, b2 = (float(r.number(q=0.8)) for r in b.line())
