@@ -194,7 +194,11 @@ class Theory:
         return layers[0].phi if alone else None
 
     def bifurcations(self, sigma_b: Any = 0, **parameters: Any) -> tuple[Bifurcation, ...]:
-        """Every sigma_w at which the number of fixed points of V changes, sigma_b given."""
+        """Every sigma_w at which the number of fixed points of V changes, sigma_b given.
+
+        With several Dense layers in the block those at which two meet, for sigma_b > 0, found on a grid and certified
+        one by one.
+        """
         from derive.depth.fixed_set import bifurcations
 
         values: dict[str, Any] = {**self._values(parameters), "sigma_b": deviation(sigma_b, "sigma_b")}

@@ -25,13 +25,13 @@ from derive.program.symbols import DELTA, K
 from derive.records import Kind, Unsupported
 from derive.surface.emission_series import series_function
 from derive.surface.kept import kept_text
-from derive.surface.measured import ENOUGH, error_of_text, form_for_code, integrable
+from derive.surface.measured import ENOUGH, error_of_text, form_for_code, integrable, keeps_digits
 from derive.surface.near_zero import near_zero
 from derive.surface.open_nodes import OpenNodes, by_order_statistics
 from derive.surface.partials import stated
 from derive.surface.results import resolve
 from derive.surface.series import SeriesResult
-from derive.surface.small import SMALL_BACKENDS, Careful, careful_functions, careful_parts, careful_text
+from derive.surface.small import SMALL_BACKENDS, Careful, careful_functions, careful_parts, careful_text, careful_waves
 from derive.surface.surrogates import Box, box_of
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def results_code(
             sums.append(wrapper)
             continue
         found = _careful(result, backend)
-        closed, open_nodes = _parts(result, backend, measured=found is None)
+        closed, open_nodes = _parts(result, backend, measured=found is None or found.measured)
         only = backends()[backend].only
         if only and str(result.kind) not in only:
             raise Unsupported(
@@ -150,8 +150,15 @@ def results_code(
 
 def _careful(result: Result, backend: str) -> Careful | None:
     """The parts of a result that is integrated where its closed form cancels; None where that does not keep digits."""
-    found, node = careful_parts(result, backend) if backend in SMALL_BACKENDS else None, result.template
-    if found is None or not isinstance(node, GaussianE) or node != canonical(node) or not integrable(node):
+    node = result.template
+    if backend not in SMALL_BACKENDS:
+        return None
+    found = careful_parts(result, backend)
+    whole = isinstance(node, GaussianE) and node == canonical(node)
+    if found is None and whole and (closed := numbers.closed_form(node)) is not None and not integrable(node):
+        best = form_for_code(node, closed, integrates=False)
+        return None if best is None or keeps_digits(node, best) else careful_waves(result)
+    if found is None or not whole or not integrable(node):
         return found
     closed = resolve(node, code=True)
     if closed.has(GaussianE):

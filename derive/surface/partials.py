@@ -15,7 +15,6 @@ from derive.program.symbols import DELTA, Q1, Q2, C, K, X
 from derive.records import Unsupported
 from derive.surface.jumps import Slope, at_corners, at_jumps
 
-
 Stated = dict[str, Partial]
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from sympy import Derivative, Expr, Symbol, exp, limit
+from sympy import Derivative, Expr, Symbol, cos, exp, limit, sin
 
 from derive.activation.normal_form import breakpoints, derivative, normal_form, to_piecewise
 from derive.emit import EmittedFunction, pair_bindings
@@ -20,6 +21,8 @@ from derive.program.operations.bivariate_normal_cdf import BivariateNormalCdf
 from derive.program.operations.normal_cdf import NormalCdf
 from derive.program.symbols import X
 from derive.surface.bent import Bent, Mean, bent_part, reach
+from derive.surface.measured import form_for_code
+from derive.surface.near_zero import near_zero
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Part:
 
     def functions(self, name: str) -> list[EmittedFunction]:
         """f and the slope."""
-        made = [EmittedFunction(f"{name}_phi", self.f, ("x",), self.own)]
+        made = [EmittedFunction(f"{name}_phi", near_zero(self.f), ("x",), self.own)]
         if self.slope is not None:
             law = ("q1", "q2", "c")
             made.append(EmittedFunction(f"{name}_slope", self.slope, law, self.own, bindings=pair_bindings()))
@@ -56,10 +59,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Careful:
-    """A result as a function of expectations that are integrated: `of` has the symbol e0, e1, ... for each part."""
+    """A result as a function of expectations that are integrated: `of` has the symbol e0, e1, ... for each part.
+
+    measured   whether elsewhere the form stands that was measured to keep most digits, and not the closed form
+    """
 
     parts: tuple[Part | Mean | Bent, ...]
     of: Expr
+    measured: bool = False
 
     @property
     def small(self) -> bool:
@@ -79,6 +86,12 @@ def careful_parts(result: Any, backend: str) -> Careful | None:
     return found if found or backend == "jax" else _all(result, bent_part)
 
 
+def careful_waves(result: Any) -> Careful | None:
+    """The parts of a result of waves such as x - sin(x), smooth and 0 at 0, that cancels where variances are small."""
+    found = _all(result, partial(_part, waves=True))
+    return None if found is None else replace(found, measured=True)
+
+
 def _all(result: Any, part_of: Callable[..., tuple[Any, Expr] | None]) -> Careful | None:
     template, parts = result.template, []
     for node in numbers.outermost(template):
@@ -91,8 +104,8 @@ def _all(result: Any, part_of: Callable[..., tuple[Any, Expr] | None]) -> Carefu
     return Careful(tuple(parts), template) if parts else None
 
 
-def _part(node: Expr, parameters: tuple[str, ...]) -> tuple[Part, Expr] | None:
-    """A node as a factor times a part; d/dq E h(x) is E x h'(x)/(2 q)."""
+def _part(node: Expr, parameters: tuple[str, ...], waves: bool = False) -> tuple[Part, Expr] | None:
+    """A node as a factor times a part; d/dq E h(x) is E x h'(x)/(2 q). With `waves` of sines and cosines."""
     if isinstance(node, Derivative):
         inner, variable = node.expr, node.variables[0]
         if len(node.variables) != 1 or not isinstance(inner, GaussianE) or list(inner.cov) != [variable]:
@@ -102,28 +115,32 @@ def _part(node: Expr, parameters: tuple[str, ...]) -> tuple[Part, Expr] | None:
         if jumps:
             return None
         f, factor, law = X * to_piecewise(slope), 1 / (2 * variable), (variable.name,)
-        return _checked(law, f, None, parameters, factor)
+        return _checked(law, f, None, parameters, factor, waves)
     if not isinstance(node, GaussianE) or not node.mean.is_zero_matrix:
         return None
     if len(node.variables) == 1:
         if not node.cov[0, 0].is_Symbol:
             return None
         factor, f = node.body.subs(node.variables[0], X).as_independent(X, as_Add=False)
-        return _checked((node.cov[0, 0].name,), f, None, parameters, factor)
+        return _checked((node.cov[0, 0].name,), f, None, parameters, factor, waves)
     if node != numbers.canonical(node):
         return None
     (scale1, f), (scale2, second) = (g.as_independent(X, as_Add=False) for g in pair_factors(node))
-    if f != second or not f.has(exp):
+    if f != second:
         return None
     slope, jumps = derivative(normal_form(f))
-    formula = None if jumps else numbers.closed_form(pair(to_piecewise(slope), to_piecewise(slope)))
-    return None if formula is None else _checked(("q1", "q2", "c"), f, formula, parameters, scale1 * scale2)
+    inner = pair(to_piecewise(slope), to_piecewise(slope))
+    formula = None if jumps else numbers.closed_form(inner)
+    if formula is not None and waves:
+        formula = form_for_code(inner, formula, integrates=False)
+    return None if formula is None else _checked(("q1", "q2", "c"), f, formula, parameters, scale1 * scale2, waves)
 
 
-def _checked(law: tuple[str, ...], f: Expr, slope: Expr | None, parameters: tuple[str, ...], factor: Expr):
-    """The part, where f is continuous with its only kink and a zero at 0."""
+def _checked(law: tuple[str, ...], f: Expr, slope: Expr | None, parameters: tuple[str, ...], factor: Expr, waves: bool):
+    """The part, where f is 0 at 0 and continuous with its only kink there, or smooth and made of waves."""
     form = normal_form(f)
-    if not f.has(exp) or tuple(breakpoints(form)) != (0,) or limit(to_piecewise(form), X, 0) != 0:
+    kind = f.has(sin, cos) if waves else f.has(exp)
+    if not kind or tuple(breakpoints(form)) != (() if waves else (0,)) or limit(to_piecewise(form), X, 0) != 0:
         return None
     own = tuple(sorted(s.name for s in f.free_symbols if s.name in parameters))
     return Part(law, f, slope, own), factor
@@ -188,4 +205,4 @@ def _chosen(made: EmittedFunction, careful: Careful) -> list[str]:
     return ["return " + " | ".join(tests)]
 
 
-__all__ = ["SMALL_BACKENDS", "Careful", "careful_functions", "careful_parts", "careful_text"]
+__all__ = ["SMALL_BACKENDS", "Careful", "careful_functions", "careful_parts", "careful_text", "careful_waves"]
