@@ -4,12 +4,17 @@ import math
 
 import pytest
 import torch
+from mpmath import mpf
 
+from derive.records import Enclosure
 from verify import conditional, control
+from verify.checking import Point
 from verify.judge import Verdict, judge, mean_and_error
-from verify.networks import dense
+from verify.networks import dense, layer
+from verify.networks.laws import law_means
 from verify.sampling import line_means, plane_means, strata
 from verify.stream import stream
+from verify.weights import laws
 
 torch.set_num_threads(1)
 
@@ -145,8 +150,50 @@ def test_every_sampler_runs_on_the_device_of_its_stream(device):
     gram = torch.eye(2, dtype=torch.float64, device=device)
     options = {"width": 16, "depth": 3, "networks": 4, "sigma_w": 1.2, "sigma_b": 0.1, "generator": generators[0]}
     sample = conditional.kernels(torch.relu, gram, **options)
-    layer = control.Layer(torch.relu, None, 1.2, 0.1)
+    relu = control.Layer(torch.relu, None, 1.2, 0.1)
     observe = lambda kernels: kernels[:, :, 0, 1]  # noqa: E731
-    noise = control.control(layer, sample, control.sensitivities(layer, gram, 3, observe), generators[0])
+    noise = control.control(relu, sample, control.sensitivities(relu, gram, 3, observe), generators[0])
     drawn = (line.values, plane.values, sample, dense.kernels(torch.relu, gram, **options), noise)
     assert {x.device.type for x in drawn} == {device} and all(torch.isfinite(x).all() for x in drawn)
+
+
+class OnMeta(torch.Generator):
+    """A stream that says it belongs to a device on which nothing is computed: a tensor left on the CPU is an error."""
+
+    device = torch.device("meta")
+
+
+def samplers_on(batches, device):
+    """Every sampler up to its batch means, as functions without arguments."""
+    gram = torch.eye(2, dtype=torch.float64, device=device)
+    options = {"width": 16, "depth": 3, "networks": 4, "sigma_w": 1.2, "sigma_b": 0.1, "generator": batches[0]}
+    points = [Point((("q", 1.0), ("sigma_w", 1.1)), Enclosure(mpf(0), mpf(0)), 1.0)]
+    one, two = (lambda v: [[1.0]]), (lambda v: [[1.0, 0.5], [0.5, 1.0]])
+    slope = lambda z: 1 - torch.tanh(z) ** 2  # noqa: E731
+    found = {
+        "line": lambda: line_means([torch.relu], [1.0], batches, torch.float64).values,
+        "plane": lambda: plane_means([torch.mul], [(1.0, 1.0, 0.5)], batches, torch.float32).values,
+        "conditional": lambda: conditional.kernels(torch.relu, gram, **options),
+        "tangent": lambda: conditional.kernels(torch.tanh, gram, slope=slope, **options),
+        "dense": lambda: dense.kernels(torch.relu, gram, **options),
+        "layer": lambda: layer.layer_means(torch.float64, points, one, torch.relu).draw(batches).values,
+        "gradients": lambda: layer.layer_gradients(torch.float64, points, torch.tanh, slope).draw(batches).values,
+    }
+    for name, law in laws().items():
+        found[name] = law_means(law, torch.float64, points, two, torch.mul).draw
+    return found
+
+
+def test_samplers_leave_nothing_on_the_cpu(monkeypatch):
+    """Judging tails needs numbers, which "meta" has none of."""
+    monkeypatch.setattr("verify.sampling._tail_warning", lambda *_: "")
+    batches = [OnMeta() for _ in range(2)]
+    for name, sampler in samplers_on(batches, "meta").items():
+        drawn = sampler(batches).values if name in laws() else sampler()
+        assert drawn.device.type == "meta" and drawn.shape[0] in (2, 4), name
+
+
+def test_a_tensor_that_is_left_on_the_cpu_is_seen(monkeypatch):
+    monkeypatch.setattr("verify.sampling._tail_warning", lambda *_: "")
+    with pytest.raises(RuntimeError, match="device"):
+        line_means([lambda z: z * torch.ones(z.shape[-1])], [1.0], [OnMeta()], torch.float64)

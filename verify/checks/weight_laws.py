@@ -33,7 +33,7 @@ def claims(subject: Subject) -> Iterator[Claim]:
         largest = float(max(v[name] for v in values for name in ("q1", "q2")))
         doubt = partial(network_warning, subject.phi, largest)
         witness = law_means(law, subject.dtype, points, gram_of, product, doubt)
-        yield claim(result, "covariance_map", f"covariance map, {law.name} weights", points, (witness,))
+        yield claim(result, "covariance_map", f"covariance map in networks with {law.name} weights", points, (witness,))
 
 
 CHECK = Check("weight_laws", (), claims, order=65)

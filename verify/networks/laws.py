@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import torch
 
 NETWORKS, WIDTH = 32, 64
+SQUARES = [2, 4]
+"""Places of H_2(e_2) and H_2(e_1) among the polynomials of two variables, behind two of degree 1."""
 REACH, STEPS = 9.0, 360
 """Of the trapezoidal rule for coefficients, which converges geometrically for smooth functions under a Gaussian."""
 
@@ -49,26 +51,29 @@ def law_means(
             known["coefficients"] = coefficients(integrand, factors)
         rows = []
         for stream in streams:
-            noise = units(law, stream, dtype)
+            noise, square = units(law, stream, dtype)
             z = torch.einsum("pij,jm->pim", factors, noise)
             means = integrand(*z.unbind(1)).mean(1).to(torch.float64)
-            rows.append(means - known["coefficients"] @ hermite(noise).mean(1).to(torch.float64))
+            control = hermite(noise).mean(1).to(torch.float64)
+            control[SQUARES] -= (square - 1) / 2**0.5
+            rows.append(means - known["coefficients"] @ control)
         return Draw(torch.stack(rows), NETWORKS * WIDTH, doubt())
 
     return Sampled(f"networks, {law.name} weights", draw, costly=True)
 
 
-def units(law: Law, stream: torch.Generator, dtype: Any) -> torch.Tensor:
-    """(2, units) numbers R W sqrt(n) of all networks, each with its own orthonormal inputs R."""
+def units(law: Law, stream: torch.Generator, dtype: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """(2, units) numbers R W of networks, each with its own uniform orthonormal R, and n times the mean of W_ij^2."""
     import torch
 
-    rows, _ = torch.linalg.qr(normals((NETWORKS, WIDTH, 2), stream, dtype))
-    found = WIDTH**0.5 * (rows.mT @ law.weights(stream, NETWORKS, WIDTH, dtype))
-    return found.transpose(0, 1).flatten(1)
+    rows, upper = torch.linalg.qr(normals((NETWORKS, WIDTH, 2), stream, dtype))
+    rows = rows * torch.diagonal(upper, dim1=-2, dim2=-1).sign()[:, None, :]
+    weights = WIDTH**0.5 * law.weights(stream, NETWORKS, WIDTH, dtype)
+    return (rows.mT @ weights).transpose(0, 1).flatten(1), weights.square().mean().to(torch.float64)
 
 
 def coefficients(integrand: Callable[..., torch.Tensor], factors: torch.Tensor) -> torch.Tensor:
-    """(points, polynomials): E integrand times each polynomial of `hermite` for two Gaussians, 0 for those of degree 2.
+    """(points, polynomials): E integrand times each polynomial of `hermite` for two Gaussians.
 
     Unlike a control variate's, these must be accurate: they multiply means that are not zero.
     """
@@ -81,4 +86,4 @@ def coefficients(integrand: Callable[..., torch.Tensor], factors: torch.Tensor) 
     grid = torch.stack(torch.meshgrid(axis, axis, indexing="ij"))
     values = integrand(*torch.einsum("pij,jab->piab", factors.to(torch.float64), grid).unbind(1))
     found = torch.einsum("pab,ia,jb->pij", values, lines, lines)
-    return torch.stack([(k != 2) * found[:, i, k - i] for k in range(1, degree + 1) for i in range(k + 1)], 1)
+    return torch.stack([found[:, i, k - i] for k in range(1, degree + 1) for i in range(k + 1)], 1)
