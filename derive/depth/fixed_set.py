@@ -13,12 +13,13 @@ from sympy import Expr, Integer, Rational, log
 from derive.depth.chart import Family, Model, in_log, moment, variance_model
 from derive.depth.edge import factored, split
 from derive.depth.isolate import Zeros, zeros
+from derive.depth.joint import folds
 from derive.depth.roots import closed_in
 from derive.gaussian.asymptotics import expand_large, expand_small
 from derive.gaussian.asymptotics.moments import certified
 from derive.gaussian.node import single
 from derive.gaussian.numbers import ball, differentiate, evaluate, to_enclosure
-from derive.program.symbols import Q
+from derive.program.symbols import SIGMA_W, Q
 from derive.records import Enclosure, Unsupported
 
 
@@ -110,8 +111,17 @@ def bifurcations(variance: Expr, gain: Expr, values: Mapping[str, Any]) -> tuple
     On the fixed points sigma_w^2 = W(q) = (q - sigma_b^2)/E phi^2, q > sigma_b^2: their number changes at the
     stationary values of W, zeros of E phi^2 - (q - sigma_b^2) d/dq E phi^2 (none missed on the interval of q), and at
     the limits of W for q -> 0 and q -> oo. Raises Unsupported where a part of the interval is undecided.
+
+    Where V is not linear in sigma_w^2 (several Dense layers, streams): only those where two points meet, V(q) = q and
+    V'(q) = 1, from cells of a grid, each certified; two in one cell could be missed, and none is looked for at the
+    ends q -> 0 and q -> oo. Needs sigma_b > 0.
     """
-    second, _ = split(variance, gain)
+    try:
+        second, _ = split(variance, gain)
+    except Unsupported:
+        if not variance.has(SIGMA_W) or not values["sigma_b"] > 0:
+            raise
+        return _folds(variance, values)
     body, factor = factored(second, values)
     kept = moment(body, _parameters(values))
     bias = ball(values["sigma_b"]) ** 2
@@ -141,6 +151,14 @@ def bifurcations(variance: Expr, gain: Expr, values: Mapping[str, Any]) -> tuple
             m2 = evaluate(second, {**values, "q": q}, 20)[0]
             out.append(Bifurcation(to_enclosure(((q - bias) / m2).sqrt()), to_enclosure(q), "two meet"))
     out += _limits(body, factor, values)
+    return tuple(sorted(out, key=lambda b: b.sigma_w.mid))
+
+
+def _folds(variance: Expr, values: Mapping[str, Any]) -> tuple[Bifurcation, ...]:
+    """The points at which two fixed points meet, sigma_w and q together."""
+    others = {name: value for name, value in values.items() if name != "sigma_b"}
+    places = folds(variance, others, values["sigma_b"])
+    out = [Bifurcation(to_enclosure(w), to_enclosure(q), "two meet") for q, w in places]
     return tuple(sorted(out, key=lambda b: b.sigma_w.mid))
 
 

@@ -75,7 +75,22 @@ def solve(variance: Expr, gain: Expr, values: Values, given: Mapping[str, Fracti
             instead="leave sigma_w and sigma_b of a Dense open, or ask .at(sigma_w, sigma_b)",
         )
     both = system(variance, gain, {**values, **known}, (unknowns[0], unknowns[1]))
-    points: list[EdgePoint] = []
+    points = [_point(variance, both, box) for box in _boxes(both)]
+    points.sort(key=lambda p: p.q.mid)
+    (name, value), rest = next(iter(known.items())), " and ".join(_range(n) for n in unknowns)
+    where = f"with {name} = {value} and {rest}: cells of a grid, two solutions in one could be missed"
+    return EdgeOfChaos(tuple(points), f"{'none' if not points else 'all found'} {where}")
+
+
+def folds(variance: Expr, values: Values, sigma_b: Fraction) -> tuple[tuple[arb, arb], ...]:
+    """The (q, sigma_w) with V(q) = q and V'(q) = 1, where two fixed points meet; candidates as in `solve`."""
+    both = system(variance, differentiate(variance, Q), {**values, "sigma_b": sigma_b}, ("q", "sigma_w"))
+    return tuple(_boxes(both))
+
+
+def _boxes(both: System) -> list[tuple[arb, arb]]:
+    """The certified solutions that Newton's method finds from the candidates."""
+    boxes: list[tuple[arb, arb]] = []
     seen: list[tuple[float, float]] = []
     for start in _candidates(both):
         near = _guessed(both, start)
@@ -84,11 +99,8 @@ def solve(variance: Expr, gain: Expr, values: Values, given: Mapping[str, Fracti
         seen.append(near)
         found = certified(both, near)
         if found is not None:
-            points.append(_point(variance, both, found))
-    points.sort(key=lambda p: p.q.mid)
-    (name, value), rest = next(iter(known.items())), " and ".join(_range(n) for n in unknowns)
-    where = f"with {name} = {value} and {rest}: cells of a grid, two solutions in one could be missed"
-    return EdgeOfChaos(tuple(points), f"{'none' if not points else 'all found'} {where}")
+            boxes.append(found)
+    return boxes
 
 
 def _range(name: str) -> str:
@@ -210,4 +222,4 @@ def _point(variance: Expr, both: System, place: tuple[arb, arb]) -> EdgePoint:
         return edge_point(w**2, b**2, q, parallel)
 
 
-__all__ = ["System", "certified", "solve", "system"]
+__all__ = ["System", "certified", "folds", "solve", "system"]

@@ -1,14 +1,17 @@
 """Criticality and phases of blocks: pooled, residual, nested, with dropout, and a layer made by hand."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import mpmath
 import pytest
 from sympy import Rational
 
 from derive import Dense, EocError, theory
+from derive.depth.joint import folds
 from derive.layers.stage import Stage
 from derive.layers.unit import moments_only
+from derive.records import Unsupported
 
 
 def close(got, want, relative="1e-12"):
@@ -175,3 +178,32 @@ def test_the_class_of_a_block_is_decided_from_its_maps():
         _ = theory("dense >> tanh >> maxpool(3)").universality
     with pytest.raises(EocError, match="other than one activation"):
         _ = theory("dense >> glu(silu)").universality
+
+
+@pytest.mark.slow
+def test_fixed_points_meet_in_blocks_of_two_activations():
+    """On the two sides of the sigma_w at which they meet, the grid counts two and none."""
+    t = theory("dense >> gelu >> dense >> silu")
+    (fold,) = t.bifurcations(sigma_b="0.1")
+    assert fold.kind == "two meet"
+    w, q = float(fold.sigma_w), float(fold.q)
+    d = t.phase(sigma_w=[w - 1e-3, w + 1e-3], sigma_b=[0.1, 0.2])
+    assert (d.count[0] == [2, 0]).all()
+    near = d.fixed_points[0, 0]
+    assert near[0] < q < near[1]
+    stays = t.variance_map.number(q=fold.q.mid, sigma_w=fold.sigma_w.mid, sigma_b="0.1")
+    assert abs(float(stays) / q - 1) < 1e-12
+    assert theory("dense >> gelu >> dense >> tanh").bifurcations(sigma_b="0.1") == ()
+    with pytest.raises(Unsupported):
+        t.bifurcations(sigma_b=0)
+
+
+def test_folds_in_two_unknowns_are_those_of_one():
+    """GELU alone, where sigma_w^2 is a function of q, through the solver for several Dense layers."""
+    t = theory("gelu")
+    alone = [b for b in t.bifurcations(sigma_b="0.1") if b.kind == "two meet"]
+    pairs = sorted(folds(t.variance_map.template, {}, Fraction(1, 10)), key=lambda p: float(p[1].mid()))
+    assert len(pairs) == len(alone) == 2
+    for (q, w), b in zip(pairs, alone, strict=True):
+        assert abs(float(w.mid()) / float(b.sigma_w) - 1) < 1e-12
+        assert abs(float(q.mid()) / float(b.q) - 1) < 1e-9
