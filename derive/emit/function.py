@@ -17,8 +17,8 @@ Bindings = tuple[tuple[str, Expr], ...]
 class Partial:
     """A partial derivative stated exactly, with its own partial derivatives where they need stating too.
 
-    call  where another function of the module gives it: the text that calls that one, in the argument names; the
-          expression is then not written
+    call  where another function of the module gives it: the text that calls that one, with the names of arguments and
+          the function's own (mine) in braces; the expression is then not written
     """
 
     expr: Expr

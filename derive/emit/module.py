@@ -101,9 +101,10 @@ def _one(
     partials = []
     for variable, partial in gradients.items() if target.stated else ():
         inner = partial if isinstance(partial, Partial) else Partial(partial)
-        called = f"_{name.lstrip('_')}_d_{variable}"
+        mine = f"_{name.lstrip('_')}"
+        called = f"{mine}_d_{variable}"
         if inner.call:
-            made = _calling(called, inner.call, function, safe)
+            made = _calling(called, inner.call.format(mine=mine, **safe), function, safe)
         else:
             made = _one(called, inner.expr, inner.gradients, function, safe, target, used)
         partials.append((names.index(variable), made))
@@ -129,7 +130,7 @@ def _calling(name: str, call: str, function: EmittedFunction, safe: dict[str, st
         arguments=tuple(safe[argument] for argument in function.arguments),
         parameters=tuple(safe[parameter] for parameter in function.parameters),
         lines=(),
-        value=call.format(**safe),
+        value=call,
         inline=True,
     )
 

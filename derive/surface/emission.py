@@ -213,7 +213,7 @@ def _closed_function(name: str, result: Result, closed: Expr, backend: str, slop
     law, keywords = _names(result)
     pair = _is_pair(result)
     asked = pair and backends()[backend].stated
-    gradients = stated(name, result.template, (*law, *keywords), slope, name not in ONCE) if asked else {}
+    gradients = stated(result.template, (*law, *keywords), slope, name not in ONCE) if asked else {}
     doc = described(result, formula_text(closed), backend)
     return EmittedFunction(name, closed, law, keywords, doc, gradients, pair_bindings() if pair else ())
 

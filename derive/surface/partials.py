@@ -18,8 +18,8 @@ from derive.surface.jumps import Slope, at_corners, at_jumps
 Stated = dict[str, Partial]
 
 
-def stated(name: str, template: Expr, names: tuple[str, ...], slope: str = "", twice: bool = True) -> Stated:
-    """The partial derivatives of the function `name` in each of its names; the one in c with its own where `twice`.
+def stated(template: Expr, names: tuple[str, ...], slope: str = "", twice: bool = True) -> Stated:
+    """The partial derivative in each of the names; the one in c with its own where `twice`.
 
     With `slope`, the function of the module that is E f'(u) g'(v), the one in c is a call of that.
 
@@ -35,7 +35,7 @@ def stated(name: str, template: Expr, names: tuple[str, ...], slope: str = "", t
     found = {}
     for variable in names:
         if variable == "q2" and given:
-            found[variable] = Partial(Integer(0), {}, f"_{name}_d_q1{given}")
+            found[variable] = Partial(Integer(0), {}, "{mine}_d_q1" + given)
             continue
         if variable == "c" and slope:
             found[variable] = Partial(Integer(0), {}, "{q1}**0.5*{q2}**0.5*" + slope)
@@ -45,17 +45,17 @@ def stated(name: str, template: Expr, names: tuple[str, ...], slope: str = "", t
         except Unsupported:
             continue  # no derivative is stated in this parameter, and asking for it says so
         found[variable] = Partial(
-            resolved(first), _second(name, first, symbols, law, given) if variable == "c" and twice else {}
+            resolved(first), _second(first, symbols, law, given) if variable == "c" and twice else {}
         )
     return found
 
 
-def _second(name: str, first: Expr, symbols: dict[str, Symbol], law: tuple[str, ...], given: str) -> Stated:
+def _second(first: Expr, symbols: dict[str, Symbol], law: tuple[str, ...], given: str) -> Stated:
     """The partial derivatives of the one in c."""
     found = {}
     for variable in law:
         if variable == "q2" and given:
-            found[variable] = Partial(Integer(0), {}, f"_{name}_d_c_d_q1{given}")
+            found[variable] = Partial(Integer(0), {}, "{mine}_d_q1" + given)
         else:
             found[variable] = Partial(resolved(partial(first, symbols[variable])))
     return found
