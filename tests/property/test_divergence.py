@@ -38,7 +38,7 @@ def test_gaussian_growth(b, q):
             assert got == pytest.approx(1 / sqrt(mpf(exact.numerator) / exact.denominator), rel=1e-14)
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(b=RATES, q1=VARIANCES, q2=VARIANCES, c=CORRELATIONS)
 def test_gaussian_growth_of_a_pair(b, q1, q2, c):
     """Finite iff 2 b q_i < 1 and (1 - 2 b q1)(1 - 2 b q2) > 4 b^2 c^2 q1 q2."""
