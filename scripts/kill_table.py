@@ -29,10 +29,10 @@ OWN = ("finite_width", "guessing_law")
 """Checks of depth whose mutants are no maps repeated in every layer."""
 SINGLE = ("block_moments", "block_maps", "block_gain")
 ELSEWHERE = {
-    "block_depth": "its maps are those of `block_maps` and `block_gain`, whose mutants have rows",
-    "block_points": "its points are those of `edge_of_chaos` and `fixed_point`, whose mutants have rows",
-    "block_weights": "holds two samplers against each other; a wrong one is refuted in `test_verify_blocks.py`",
-    "emitted_function": "its mutants are wrong code of the activation, which the emitted maps hold too",
+    "block_depth": "its maps have rows under `block_maps` and `block_gain`; wrong recursions are not run",
+    "block_points": "asks of blocks what `edge_of_chaos` and `fixed_point` ask; no mutants are run",
+    "block_weights": "holds two samplers against each other; their laws are compared in `test_verify_blocks.py`",
+    "emitted_function": "the code of relu itself has no number, sign or exponent to change",
     "printed_formula": "its mutants are changed texts, refuted in `test_verify_printed.py`",
     "sampler": "holds two samplers against each other, `test_verify_sampling.py`",
     "weight_laws": "its mutants are wrong second moments of a law, refuted in `test_verify_weights.py`",

@@ -1,6 +1,7 @@
 """Every mechanical mutant is refuted by every check of what it changed; the truth survives the same checks."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -184,3 +185,8 @@ def test_one_per_cent_is_seen_by_samples_alone():
 @pytest.mark.parametrize("text", ["gelu", "tanh", "dense >> relu >> maxpool(2)", "dense >> relu >> avgpool(2)"])
 def test_one_per_cent_is_seen_within_thirty_seconds(text):
     small_errors_are_seen_by_samples(text, 30, ("variance_map", "chi", "covariance_map"))
+
+
+def test_every_check_has_a_row_in_the_kill_table_or_a_reason():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "mutants.md").read_text()
+    assert [n for n in checks("") if f"| {n} |" not in page and f"- {n}: " not in page] == []
