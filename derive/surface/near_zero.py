@@ -8,7 +8,7 @@ from typing import Any
 
 import flint
 import numpy as np
-from sympy import Abs, Expr, Piecewise, Rational
+from sympy import Abs, Expr, Max, Min, Piecewise, Rational
 
 from derive.emit import EmittedFunction, emit, load
 from derive.gaussian.asymptotics.taylor import taylor
@@ -45,10 +45,11 @@ def near_zero(body: Expr) -> Expr:
     if any(not c.is_Rational for c in coefficients):
         return body
     for radius in RADII:
-        inside = (radius, -radius, radius / 2, -radius / 2)
-        if all(_off(_exactly(coefficients, x), _truth(program, float(x))) <= LAST for x in inside):
-            close = Abs(X) < Rational(radius.numerator, radius.denominator)
-            return Piecewise((_horner(coefficients), close), (body, True))
+        places = (radius, -radius, radius / 2, -radius / 2)
+        if all(_off(_exactly(coefficients, x), _truth(program, float(x))) <= LAST for x in places):
+            end = Rational(radius.numerator, radius.denominator)
+            inside = Max(-end, Min(X, end))  # far out powers overflow, and their slope with them
+            return Piecewise((_horner(coefficients).subs(X, inside), Abs(X) < end), (body, True))
     return body
 
 

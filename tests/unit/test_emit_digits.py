@@ -102,7 +102,7 @@ def test_a_measured_error_is_that_of_the_form():
 def test_functions_that_cancel_next_to_zero_have_their_polynomial_there(body):
     near = near_zero(body)
     assert near != body
-    for x in (Rational(1, 10), Rational(-1, 1000), Rational(1, 10**6)):
+    for x in (Rational(1, 20), Rational(-1, 1000), Rational(1, 10**6)):
         inside = near.args[0][0].subs(X, x)
         assert abs(inside / body.subs(X, x).evalf(60) - 1) < 1e-16
 

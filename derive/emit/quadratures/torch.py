@@ -63,7 +63,7 @@ def _edges(f, q, deviations, breaks, octaves=_OCTAVES):
 def _expectation(f, q, breaks=()):
     """E f(x), x ~ N(0, q), in float64, by Gauss-Legendre panels that do not depend on q."""
     dtype, q = q.dtype, q.to(torch.float64)
-    low = float(torch.log2(torch.where(q > 0, q, 1).min()))/2 if q.numel() else 0.0
+    low = float(torch.log2(torch.where(q > 0, q, 1).min().detach()))/2 if q.numel() else 0.0
     octaves = _OCTAVES if low > -26 else 2.0**torch.arange(int(low) - 5, 16, 0.5, dtype=torch.float64)
     x, w = _panels(_edges(f, q, 38.6, breaks, octaves))
     fw = f(x)*w
