@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sympy import Derivative, Expr
+from sympy import Add, Derivative, Expr, Pow, cancel
 
 from derive.gaussian import numbers
 from derive.gaussian.forms import open_slope, slope_form
@@ -40,4 +40,17 @@ def resolve(expr: Expr, *, code: bool = False, slopes: bool = False, choice: Cho
     return expr.xreplace(replaced)
 
 
-__all__ = ["resolve"]
+SHORT = 60
+"""Operations up to which a quotient is looked at."""
+
+
+def shortened(expr: Expr) -> Expr:
+    """A quotient over a sum without the factors that both share, where that is shorter: q/(q/2 - q/pi)."""
+    sums = [p for p in expr.atoms(Pow) if p.exp.is_negative and isinstance(p.base, Add)]
+    if not sums or expr.has(GaussianE) or expr.count_ops() > SHORT:
+        return expr
+    found = cancel(expr)
+    return found if found.count_ops() < expr.count_ops() else expr
+
+
+__all__ = ["resolve", "shortened"]

@@ -17,7 +17,7 @@ from derive.program.symbols import DELTA, Q1, Q2, SIGMA_B, SIGMA_W, C, K, Q
 from derive.records import DomainError, Enclosure, EocError, Interval, Kind, Step, Unsupported
 from derive.show.printer import latex
 from derive.surface.exact import exact
-from derive.surface.resolving import resolve
+from derive.surface.resolving import resolve, shortened
 
 RESERVED = {s.name: s for s in (Q, Q1, Q2, C, SIGMA_W, SIGMA_B)}
 PAIR = sqrt(Q1 * Q2)
@@ -79,7 +79,7 @@ class Result:
     @property
     def written(self) -> Expr:
         """The formula as pages print it: the closed form, in which d/dq of an expectation that stays open is kept."""
-        return resolve(self.template, slopes=True)
+        return shortened(resolve(self.template, slopes=True))
 
     @property
     def expr(self) -> Expr:
@@ -250,7 +250,7 @@ class Result:
 
     def latex(self) -> str:
         """LaTeX of the formula, with K = c sqrt(q1 q2) and Delta = q1 q2 - K^2."""
-        body = latex(self.closed)
+        body = latex(shortened(self.closed))
         return f"{self.symbol} = {body}" if self.symbol else body
 
     def proof(self) -> str:
