@@ -207,7 +207,11 @@ def _fixed(weights: str, widths: tuple[int, ...], sigma_b: Fraction) -> Fraction
     if weights != "orthogonal":
         raise EocError(f"weights = {weights!r}", instead='"gaussian" or "orthogonal"')
     if len(set(widths)) > 1:
-        raise Unsupported("orthogonal weights between layers of different widths", instead="one width for all layers")
+        raise Unsupported(
+            "orthogonal weights between layers of different widths",
+            why="their law is known for square matrices, which keep the norm of every vector",
+            instead="one width for all layers",
+        )
     return sigma_b**2
 
 
