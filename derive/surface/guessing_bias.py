@@ -157,6 +157,8 @@ class GuessingBias:
             by_name = {s: float(values[s.name]) for s in rate.prefactor.free_symbols}
             return int(rate.exponent), 1 / float(rate.prefactor.subs(by_name))
         rate = critical_correlation(phi, {**values, "q": exact(q, "q"), "sigma_w": w})
+        if rate.exponent is None:
+            return None, None
         return int(rate.exponent), 1 / float(rate.prefactor)
 
     def phase(

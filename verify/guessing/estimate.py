@@ -47,9 +47,11 @@ def layer_bias(name: str, y: Any, groups: int = GROUPS) -> LayerBias:
     label = np.arange(y.shape[1]) % parts
     inside = np.array([[shift[label == g].sum(), spread[label == g].sum()] for g in range(parts)])
     mu, sy = (inside.sum(0) - inside).T
-    c, gamma = mu / (mu + sy), mu / sy
+    with np.errstate(divide="ignore", invalid="ignore"):  # a layer that does not tell inputs apart has no spread
+        c, gamma = mu / (mu + sy), mu / sy
     factor = (parts - 1) / parts
-    errors = [float(np.sqrt(factor * ((v - v.mean()) ** 2).sum())) for v in (c, gamma)]
+    with np.errstate(invalid="ignore"):
+        errors = [float(np.sqrt(factor * ((v - v.mean()) ** 2).sum())) for v in (c, gamma)]
     return LayerBias(name, whole.c_bar, errors[0], whole.gamma, errors[1], whole.spread)
 
 

@@ -14,6 +14,7 @@ from derive.records import EocError
 from verify.guessing.data import digits
 from verify.guessing.estimate import LayerBias, layer_bias
 from verify.guessing.gradients import MeasuredGradients, class_gradients
+from verify.guessing.inputs import checked_model, counted, fitting, taken
 from verify.guessing.law import share_test
 
 if TYPE_CHECKING:
@@ -113,23 +114,22 @@ def bias(
     inputs           inputs looked at
 
     With labels the gradients by class are those of the inputs of a class, without them every input is asked with every
-    label. Raises EocError for outputs that are no class scores, for labels that are no classes, and without
-    scikit-learn where there is no loader.
+    label. Raises EocError for outputs that are no class scores, for labels that are no classes, for inputs that are
+    not finite or all alike, for a model without layers, and without scikit-learn where there is no loader.
     """
     import torch
 
-    x, labels = _inputs([digits()] if loader is None else loader, inputs)
-    own = copy.deepcopy(model).eval()
-    parameter = next(own.parameters(), None)
-    if parameter is not None:
-        x = x.to(parameter)
-    if loader is None:
-        _fits(own, x)
+    initialisations, seed = counted("initialisations", initialisations, 1), counted("seed", seed, 0) % 2**63
+    x, labels = taken([digits()] if loader is None else loader, counted("inputs", inputs, 2))
+    own = copy.deepcopy(checked_model(model)).eval().requires_grad_(True)
+    parameter = next(own.parameters())
+    x = x.to(parameter) if x.is_floating_point() or not _has_tokens(own) else x.to(parameter.device)
+    fitting(own, x, loader is None)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         found, scores = _activations(own, x)
-        if scores.ndim != 2 or scores.shape[1] < 2:
-            raise EocError(f"outputs of shape {tuple(scores.shape)} are no class scores", instead="(batch, classes)")
+        if bool((scores == scores[0]).all()):
+            raise EocError("all inputs have the same outputs", why="the drift ratio is over what differs between them")
         layers = tuple(layer_bias(name, y) for name, y in found.items())
         gradients = class_gradients(own, x, labels)
         rows, ratios = [_share(scores)], []
@@ -153,40 +153,10 @@ def bias(
     return BiasReport(layers, shares, len(x), (gamma, error), gradients, ks)
 
 
-def _fits(model: nn.Module, x: torch.Tensor) -> None:
-    """Raises EocError where a model does not take the default data."""
-    import torch
+def _has_tokens(model: nn.Module) -> bool:
+    from torch import nn
 
-    try:
-        with torch.no_grad():
-            model(x[:2])
-    except RuntimeError as error:
-        raise EocError(
-            f"the model does not take the default data, {x.shape[1]} pixels an input",
-            why=str(error).splitlines()[0],
-            instead="pass your own batches: bias(model, loader)",
-        ) from error
-
-
-def _inputs(loader: Any, most: int) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Inputs, and their labels where every batch has one for each input."""
-    import torch
-
-    if isinstance(loader, torch.Tensor):
-        return loader[:most].float(), None
-    kept, labels, count = [], [], 0
-    for batch in loader:
-        x, *rest = batch if isinstance(batch, (tuple, list)) else (batch,)
-        kept.append(x)
-        if rest and isinstance(rest[0], torch.Tensor) and rest[0].shape == (len(x),):
-            labels.append(rest[0])
-        count += len(x)
-        if count >= most:
-            break
-    if count < 2:
-        raise EocError("the loader gives fewer than two inputs")
-    whole = len(labels) == len(kept) and not any(y.is_floating_point() for y in labels)
-    return torch.cat(kept)[:most].float(), torch.cat(labels)[:most].long() if whole else None
+    return any(isinstance(part, (nn.Embedding, nn.EmbeddingBag)) for part in model.modules())
 
 
 def _activations(model: nn.Module, x: torch.Tensor) -> tuple[dict[str, np.ndarray], torch.Tensor]:
