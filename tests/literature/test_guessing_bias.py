@@ -68,6 +68,7 @@ MORE = [("0.05", "1.760955", ".570048", "2.37827"), ("0.15", "2.150475", ".99658
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("b2", "edge", "q", "neutral"), TANH + MORE)
 def test_tanh_edge_of_chaos_and_neutrality(b2, edge, q, neutral):
     t = theory("tanh")
