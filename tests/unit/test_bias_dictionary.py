@@ -134,3 +134,9 @@ def test_class_gradients():
     )
     single = np.float32(1) / (np.float32(1) + np.exp(np.float32(-17)))
     assert np.float32(1) - single == 0
+
+
+def test_very_many_classes_at_both_ends():
+    assert Classes(1e14, 100_000).mean_largest <= 1 and Classes(1e14, 100_000).same_class <= 1
+    assert Classes(1e-300, 100_000).same_class == pytest.approx(1e-5, rel=1e-10)
+    assert Classes(1e-300, 1000).same_class == pytest.approx(1e-3, rel=1e-11)

@@ -214,11 +214,11 @@ def agreement(r: float, k: int) -> float:
         return 0.5 + math.asin(r) / math.pi
     if r == 0:
         return 1 / k
-    step = 0.18
+    step = 0.18 / max(1.0, 1 + math.log10(k / 30) / 1.5)  # the largest of many is known more closely
     p, d = np.meshgrid(np.arange(-9, 9 + step, step), np.arange(0, 9 + step, step), indexing="ij")
     u, v = (math.sqrt((1 + r) / 2) * p + sign * math.sqrt((1 - r) / 2) * d for sign in (1, -1))
     weight = density(p) * density(d) * np.where(d == 0, 1, 2) * step * step
-    return float(k * np.sum(weight * bivariate_cdf(u, v, r) ** (k - 1)))
+    return min(float(k * np.sum(weight * bivariate_cdf(u, v, r) ** (k - 1))), 1.0)
 
 
 __all__ = ["Classes", "TwoClasses", "agreement"]
