@@ -104,7 +104,7 @@ class GuessingBias:
         """
         maps = self._maps(parameters)
         w, b = np.asarray(sigma_w, float), np.asarray(sigma_b, float)
-        if (w <= 0).any() or (b < 0).any():
+        if not (np.isfinite(w) & (w > 0)).all() or not (np.isfinite(b) & (b >= 0)).all():
             raise EocError("sigma_w and sigma_b are standard deviations", instead="sigma_w > 0, sigma_b >= 0")
         if start is None:
             unit = first_layer(1, 0, mean=mean, covariance=covariance)

@@ -70,3 +70,9 @@ def test_frozen_models_arrays_and_tokens_are_taken():
 def test_no_signal_has_a_phase_without_a_power():
     point = theory("(x>0)").guessing_bias.at(0, "0.3")
     assert point.exponent is None
+
+
+@pytest.mark.parametrize("sigmas", [(float("nan"), 1), (1, float("inf")), (0, 1)])
+def test_depth_asks_for_deviations(sigmas):
+    with pytest.raises(EocError, match="standard deviations"):
+        theory("relu").guessing_bias.depth(3, *sigmas)
